@@ -1,0 +1,71 @@
+# Everything that people and machines run here. `make run` and `make test` set up what they need.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SPARK_JARS := .jars/spark/.ready
+KAFKA_JARS := .jars/kafka/.ready
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help setup jars run test check format lock codecs bench chaos fuzz clean
+
+help:  ## what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(READY) jars  ## virtual environment in .venv, jars in .jars
+
+$(READY): requirements/dev.txt pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is missing: install it, or name one with PYTHON=..." >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/pip || $(BIN)/python -m ensurepip -q
+	$(BIN)/python -m pip install -q --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install -q --no-deps --editable .
+	@touch $@
+
+jars: $(SPARK_JARS) $(KAFKA_JARS)  ## the jars of pom.xml, copied once
+
+.jars/%/.ready: pom.xml
+	@command -v java >/dev/null || { echo "A JDK is missing: install JDK 17 (Debian: apt-get install openjdk-17-jdk-headless)." >&2; exit 1; }
+	@command -v mvn >/dev/null || { echo "Maven is missing: install it (Debian: apt-get install maven)." >&2; exit 1; }
+	@rm -rf .jars/$*
+	mvn -q -B -P$* package
+	@touch $@
+
+run: $(READY)  ## start Holdfast on this machine (Ctrl-C stops it)
+	$(BIN)/holdfast broker
+
+test: setup  ## all tests
+	$(PYTEST) $(ARGS)
+
+check: $(READY)  ## ruff, mypy --strict, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)  ## lay the code out as `make check` wants it
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: $(READY)  ## write requirements/dev.txt anew from pyproject.toml (needs uv)
+	uv pip compile -q --upgrade --generate-hashes --no-emit-find-links --no-header \
+		--python-version 3.11 --all-extras --group dev pyproject.toml -o requirements/dev.txt
+
+codecs: setup  ## generate the protocol codecs anew
+	$(BIN)/python tools/generate_codecs.py
+
+bench: setup  ## every benchmark, against its peer
+	@for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b || exit 1; done
+
+chaos: setup  ## hundreds of kills under load
+	$(BIN)/python -m tests.chaos $(ARGS)
+
+fuzz: setup  ## mutated and random frames, for longer than the tests do
+	$(BIN)/python -m tests.fuzz $(ARGS)
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) .jars build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
