@@ -27,7 +27,9 @@ def uuid_of(raw: bytes) -> UUID:
 
 def bad_length(field: str, length: int) -> MalformedMessage:
     """The error for a length that is negative where null is not allowed, or beyond the end."""
-    return MalformedMessage(f"{field} claims a length of {length}, which its message has no room for")
+    return MalformedMessage(
+        f"{field} claims a length of {length}, which its message has no room for"
+    )
 
 
 def read_uvarint(buffer: memoryview, position: int) -> tuple[int, int]:
@@ -70,6 +72,14 @@ def skip_tags(buffer: memoryview, position: int, first: int) -> int:
     if position > len(buffer):
         raise MalformedMessage("A tagged field reaches beyond the end of its message")
     return position
+
+
+def skip_tagged_fields(buffer: memoryview, position: int) -> int:
+    """The position after the tagged fields at `position`: the last part of a flexible header."""
+    try:
+        return skip_tags(buffer, position + 1, buffer[position])
+    except IndexError as error:
+        raise MalformedMessage("A header ends within its tagged fields") from error
 
 
 def uvarint(value: int) -> bytes:

@@ -1,0 +1,1 @@
+"""Turns Kafka's message definitions into straight-line Python."""
