@@ -1,0 +1,104 @@
+"""Group commit: what was appended while a sync ran is covered by the next one, all at once.
+
+Each partition has at most one sync under way, on one of a few threads, and partitions do not wait
+for each other. A produce is answered, and its records are shown to readers, when the sync that
+covers them has returned.
+"""
+
+import asyncio
+import logging
+import queue
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdfast.broker.log import FlushTicket
+    from holdfast.broker.metrics import Metrics
+    from holdfast.broker.partition import Partition
+
+log = logging.getLogger(__name__)
+
+THREADS = 4
+"""Syncs under way at once. They wait for the disk, not for the processor, and merge there."""
+
+_Job = tuple["Partition", "FlushTicket"]
+_Done = tuple["Partition", "FlushTicket", OSError | None, float]
+
+
+class Flusher:
+    """Syncs the partitions that were marked, and tells each how it went, on the loop's thread."""
+
+    def __init__(self, metrics: "Metrics") -> None:
+        self._loop = asyncio.get_running_loop()
+        self._metrics = metrics
+        self._marked: dict[Partition, None] = {}
+        self._syncing: set[Partition] = set()
+        self._scheduled = False
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._done: deque[_Done] = deque()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"flush-{n}", daemon=True)
+            for n in range(THREADS)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def mark(self, partition: "Partition") -> None:
+        """The partition has appended; sync it once this turn of the loop is over."""
+        self._marked[partition] = None
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._start)
+
+    @property
+    def idle(self) -> bool:
+        return not self._marked and not self._syncing
+
+    def stop(self) -> None:
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _start(self) -> None:
+        self._scheduled = False
+        for partition in list(self._marked):
+            if partition in self._syncing:
+                continue  # it stays marked; `_finished` starts it again
+            del self._marked[partition]
+            ticket = partition.log.flush_targets()
+            if ticket is not None:
+                self._syncing.add(partition)
+                self._jobs.put((partition, ticket))
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            partition, ticket = job
+            started = time.perf_counter()
+            failure: OSError | None = None
+            try:
+                ticket.sync()
+            except OSError as error:
+                failure = error
+            self._done.append((partition, ticket, failure, time.perf_counter() - started))
+            try:
+                self._loop.call_soon_threadsafe(self._finished)
+            except RuntimeError:  # the loop is gone: nobody waits for this any more
+                return
+
+    def _finished(self) -> None:
+        while self._done:
+            partition, ticket, failure, seconds = self._done.popleft()
+            self._syncing.discard(partition)
+            self._metrics.flushes += 1
+            self._metrics.flush_seconds += seconds
+            if failure is None:
+                partition.synced(ticket)
+            else:
+                self._metrics.storage_failures += 1
+                log.error("%s could not be synced: %s", partition, failure)
+                partition.sync_failed(ticket, failure)
+        if self._marked:
+            self._start()

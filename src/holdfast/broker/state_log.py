@@ -1,0 +1,65 @@
+"""The coordinators' memory: records in an internal compacted partition."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from holdfast.broker.log import Source
+from holdfast.broker.partition import Partition
+from holdfast.broker.records.batch import build_batch, iterate_batches, marker_of, records_of
+
+_READ_BYTES = 1024 * 1024
+
+
+class StateRecord(NamedTuple):
+    """A record as it is read back. A marker has neither key nor value."""
+
+    key: bytes | None
+    value: bytes | None
+    producer_id: int
+    transactional: bool
+    control: Literal["commit", "abort"] | None
+
+
+class StateLog:
+    """Appends state changes, durable in order; reads all of them back at start."""
+
+    def __init__(self, partition: Partition, clock: Callable[[], int]) -> None:
+        self._partition = partition
+        self._clock = clock
+
+    def append(
+        self,
+        records: Sequence[tuple[bytes, bytes | None]],
+        *,
+        producer: tuple[int, int] | None = None,
+    ) -> "asyncio.Future[None]":
+        """Resolves when the records are durable. With a producer they belong to its transaction."""
+        producer_id, producer_epoch = producer or (-1, -1)
+        batch = build_batch(
+            records,
+            timestamp=self._clock(),
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            transactional=producer is not None,
+        )
+        appended = self._partition.append(memoryview(batch), Source.COORDINATOR)
+        return self._partition.when_durable(appended.last_offset)
+
+    def replay(self) -> Iterator[StateRecord]:
+        log = self._partition.log
+        offset = log.log_start_offset
+        while offset < log.high_watermark:
+            data = log.read(offset, _READ_BYTES, limit=log.high_watermark)
+            if not data:
+                return
+            for header, batch in iterate_batches(data):
+                offset = header.last_offset + 1
+                if header.is_control:
+                    control: Literal["commit", "abort"] = "commit" if marker_of(batch) else "abort"
+                    yield StateRecord(None, None, header.producer_id, True, control)
+                    continue
+                for record in records_of(batch):
+                    yield StateRecord(
+                        record.key, record.value, header.producer_id, header.is_transactional, None
+                    )
