@@ -1,0 +1,186 @@
+"""Status: the state of every key that is not simply ACTIVE, and each partition's position.
+
+Records of `<flow>.status`, compacted. A byte before every key tells an entry (`k`) from the
+position (`p`), so no key of a user can be taken for the position. No entry, or a tombstone: ACTIVE.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from holdfast.errors import InvalidRecordError
+from holdfast.flows.documents import Document, encode
+from holdfast.flows.keys import key_to_json
+
+ENTRY = b"k"
+POSITION = b"p"
+POSITION_KEY = POSITION
+
+
+class KeyState(StrEnum):
+    """ACTIVE → HELD → DRAINING → ACTIVE."""
+
+    ACTIVE = "ACTIVE"
+    HELD = "HELD"
+    DRAINING = "DRAINING"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One key in one partition, while it is held or draining. Offsets are source offsets, but for
+    `held_from`, which is where its rows begin in `<flow>.held`."""
+
+    key: bytes
+    state: KeyState
+    command_id: str
+    """The hold (or the release, while draining) that put it into this state."""
+    actor: str
+    reason: str = ""
+    since: int
+    cut: int
+    expires_at: int | None = None
+    pace: float | None = None
+    held_from: int
+    drained_through: int
+    dead_through: int = -1
+    events: int = 0
+    bytes: int = 0
+    counted_through: int = -1
+    """`events` and `bytes` count the held rows up to this source offset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """How far one partition is, written in the same transaction as what it speaks of."""
+
+    offset: int
+    control: int
+    step: int
+    owner: str
+    last_held: int = -1
+    """Source offset of the last event appended to held."""
+    trim: int = 0
+    """Rows of held below this offset are needed by nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """A tombstone: the key has no entry in this partition any more."""
+
+    key: bytes
+
+
+def encode_entry(entry: Entry) -> tuple[bytes, bytes]:
+    """Key and value of an entry's record."""
+    return ENTRY + entry.key, encode(
+        {
+            "state": entry.state.value,
+            **key_to_json(entry.key),
+            "command_id": entry.command_id,
+            "actor": entry.actor,
+            "reason": entry.reason or None,
+            "since": entry.since,
+            "cut": entry.cut,
+            "expires_at": entry.expires_at,
+            "pace": entry.pace,
+            "held_from": entry.held_from,
+            "drained_through": entry.drained_through,
+            "dead_through": entry.dead_through,
+            "events": entry.events,
+            "bytes": entry.bytes,
+            "counted_through": entry.counted_through,
+        }
+    )
+
+
+def encode_active(key: bytes) -> tuple[bytes, None]:
+    """Key and value of the tombstone that takes a key's entry away."""
+    return ENTRY + key, None
+
+
+def encode_position(position: Position) -> tuple[bytes, bytes]:
+    """Key and value of a position's record."""
+    return POSITION_KEY, encode(
+        {
+            "offset": position.offset,
+            "control": position.control,
+            "step": position.step,
+            "owner": position.owner,
+            "last_held": position.last_held,
+            "trim": position.trim,
+        }
+    )
+
+
+def decode_status(key: bytes | None, value: bytes | None) -> Entry | Position | Active:
+    """What a record of the status topic says, or InvalidRecordError."""
+    kind = (key or b"")[:1]
+    if key is not None and kind == ENTRY:
+        return Active(key[1:]) if value is None else _entry(key[1:], value)
+    if key == POSITION_KEY:
+        return _position(value)
+    raise InvalidRecordError(f"This status record has a key of no known kind: {key!r}.")
+
+
+def encode_offset_metadata(position: Position) -> str:
+    """The metadata that is committed beside the offset."""
+    fields = {"control": position.control, "step": position.step, "owner": position.owner}
+    return encode(fields).decode()
+
+
+def decode_offset_metadata(offset: int, metadata: str) -> Position:
+    """The position that a committed offset and its metadata speak of, or InvalidRecordError."""
+    document = Document(metadata.encode(), "committed offset")
+    position = Position(
+        offset=offset,
+        control=document.integer("control"),
+        step=document.integer("step"),
+        owner=document.text("owner"),
+    )
+    document.end()
+    return position
+
+
+def _entry(key: bytes, value: bytes) -> Entry:
+    document = Document(value, "status entry")
+    entry = Entry(
+        key=key,
+        state=_state(document.text("state")),
+        command_id=document.text("command_id"),
+        actor=document.text("actor"),
+        reason=document.optional_text("reason") or "",
+        since=document.integer("since"),
+        cut=document.integer("cut"),
+        expires_at=document.optional_integer("expires_at"),
+        pace=document.optional_number("pace"),
+        held_from=document.integer("held_from"),
+        drained_through=document.integer("drained_through"),
+        dead_through=document.integer("dead_through"),
+        events=document.integer("events"),
+        bytes=document.integer("bytes"),
+        counted_through=document.integer("counted_through"),
+    )
+    named = document.optional_key()
+    document.end()
+    if named != key:
+        raise InvalidRecordError("This status entry names another key than its record.")
+    return entry
+
+
+def _state(text: str) -> KeyState:
+    if text not in (KeyState.HELD, KeyState.DRAINING):
+        raise InvalidRecordError(f"This status entry has an unknown state: {text!r}.")
+    return KeyState(text)
+
+
+def _position(value: bytes | None) -> Position:
+    document = Document(value, "position record")
+    position = Position(
+        offset=document.integer("offset"),
+        control=document.integer("control"),
+        step=document.integer("step"),
+        owner=document.text("owner"),
+        last_held=document.integer("last_held"),
+        trim=document.integer("trim"),
+    )
+    document.end()
+    return position
