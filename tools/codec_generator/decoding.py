@@ -102,7 +102,9 @@ class Decoding:
             source.emit(f'raise bad_length("{target}", count)')
         if field.type in CODES and field.type != "uuid":
             code = CODES[field.type]
-            source.emit(f'{target} = list(unpack_from(f">{{count}}{code}", buffer, position))')
+            source.emit(
+                f'{target} = list(struct.unpack_from(f">{{count}}{code}", buffer, position))'
+            )
             source.emit(f"position += count * {SIZES[code]}")
             return
         source.emit(f"{target} = []")

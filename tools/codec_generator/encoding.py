@@ -2,7 +2,7 @@
 
 from codec_generator.definitions import Field, Message, Struct
 from codec_generator.source import CODES, Source
-from codec_generator.types import is_set
+from codec_generator.types import empty, is_set
 
 
 class Encoding:
@@ -31,7 +31,7 @@ class Encoding:
         """Writes a field, as null where it is None and this version has null for it."""
         source = self.source
         if self._version not in field.nullable:
-            self._present(field, value)
+            self._present(field, f"({value} or {empty(field)})" if field.nullable else value)
             return
         self._flush()
         with source.block(f"if {value} is None:"):
@@ -64,19 +64,21 @@ class Encoding:
         if field.type in CODES:
             source.add(CODES[field.type], f"{value}.bytes" if field.type == "uuid" else value)
             return
+        if field.type == "records":
+            source.emit(f"records = {value}")
+            self._length("len(records)", "i")
+            source.emit("chunks += (out, records)")
+            source.emit("out = bytearray()")
+            return
         source.emit(f"raw = {value}.encode()" if field.type == "string" else f"raw = {value}")
         self._length("len(raw)", "h" if field.type == "string" else "i")
-        if field.type == "records":
-            source.emit("chunks += (out, raw)")
-            source.emit("out = bytearray()")
-        else:
-            source.emit("out += raw")
+        source.emit("out += raw")
 
     def _array(self, field: Field, value: str) -> None:
         source = self.source
         self._length(f"len({value})", "i")
         if field.type in CODES and field.type != "uuid":
-            source.emit(f'out += pack(f">{{len({value})}}{CODES[field.type]}", *{value})')
+            source.emit(f'out += struct.pack(f">{{len({value})}}{CODES[field.type]}", *{value})')
             return
         element = "item" if field.struct is None else field.struct.variable
         with source.block(f"for {element} in {value}:"):

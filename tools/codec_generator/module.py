@@ -36,8 +36,10 @@ def module(message: Message, jar: str) -> str:
     elif message.kind == "coordinator-value":
         parts.append(_VALUE.format(name=message.name))
     body = "\n\n".join(part for part in parts if part)
-    origin = f"{message.name}.json in {jar}"
-    return f"# Written by tools/generate_codecs.py from {origin}: do not edit.\n{_imports(body)}\n\n{body}"
+    origin = (
+        f"# Written by tools/generate_codecs.py from {message.name}.json in {jar}: do not edit.\n"
+    )
+    return f"{origin}{_imports(body)}\n\n{body}"
 
 
 def _layouts(by_version: dict[int, Source]) -> list[tuple[list[int], Source]]:
@@ -91,11 +93,9 @@ def _entry_points(
 def _imports(body: str) -> str:
     used = set(re.findall(r"\b\w+\b", body))
     field = ", field" if "field(default_factory" in body else ""
-    struct = [
-        name for name in ("Struct", "pack", "unpack_from") if re.search(rf"[ =]{name}\(", body)
-    ]
-    lines = [f"from dataclasses import dataclass{field}"]
-    lines += [f"from struct import {', '.join(struct)}"] if struct else []
+    lines = ["import struct"] if "struct." in body else []
+    lines += [f"from dataclasses import dataclass{field}"]
+    lines += ["from struct import Struct"] if "Struct" in used else []
     lines += ["from uuid import UUID"] if "UUID" in used else []
     names = "".join(f"    {name},\n" for name in _PRIMITIVES if name in used)
     lines += ["", "from holdfast.broker.protocol.errors import MalformedMessage"]

@@ -13,15 +13,8 @@ def annotation(field: Field, kind: str) -> str:
         inner = "memoryview" if kind == "request" else "Buffer"
     if field.is_array:
         inner = f"list[{inner}]"
-    return (
-        f"{inner} | None"
-        if field.nullable or field.default is None and _may_be_none(field)
-        else inner
-    )
-
-
-def _may_be_none(field: Field) -> bool:
-    return field.type != "uuid"
+    may_be_none = field.nullable or (field.default is None and field.type != "uuid")
+    return f"{inner} | None" if may_be_none else inner
 
 
 def literal(field: Field) -> str:
@@ -29,6 +22,13 @@ def literal(field: Field) -> str:
     if field.type == "uuid" and not field.is_array:
         return "ZERO_UUID"
     return repr(field.default)
+
+
+def empty(field: Field) -> str:
+    """What stands for None in a version that has no null for the field."""
+    if field.is_array:
+        return "[]"
+    return '""' if field.type == "string" else 'b""'
 
 
 def declaration(field: Field, kind: str) -> str:

@@ -1,6 +1,7 @@
 # Written by tools/generate_codecs.py from AddPartitionsToTxnRequest.json in kafka-clients-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import Struct, pack
+from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
@@ -66,7 +67,7 @@ def _decode_0(buffer: memoryview, position: int) -> AddPartitionsToTxnRequest:
         position += 4
         if not 0 <= count * 4 <= end - position:
             raise bad_length("add_partitions_to_txn_topic_partitions", count)
-        add_partitions_to_txn_topic_partitions = list(unpack_from(f">{count}i", buffer, position))
+        add_partitions_to_txn_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
         v3_and_below_topics.append(AddPartitionsToTxnTopic(name=add_partitions_to_txn_topic_name, partitions=add_partitions_to_txn_topic_partitions))
     return AddPartitionsToTxnRequest(v3_and_below_transactional_id=v3_and_below_transactional_id, v3_and_below_producer_id=v3_and_below_producer_id, v3_and_below_producer_epoch=v3_and_below_producer_epoch, v3_and_below_topics=v3_and_below_topics)
@@ -110,7 +111,7 @@ def _decode_3(buffer: memoryview, position: int) -> AddPartitionsToTxnRequest:
         count -= 1
         if not 0 <= count * 4 <= end - position:
             raise bad_length("add_partitions_to_txn_topic_partitions", count)
-        add_partitions_to_txn_topic_partitions = list(unpack_from(f">{count}i", buffer, position))
+        add_partitions_to_txn_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
         tags = buffer[position]
         position += 1
@@ -135,7 +136,7 @@ def _encode_0(message: AddPartitionsToTxnRequest) -> list[Buffer]:
         out += _pack_h(len(raw))
         out += raw
         out += _pack_i(len(add_partitions_to_txn_topic.partitions))
-        out += pack(f">{len(add_partitions_to_txn_topic.partitions)}i", *add_partitions_to_txn_topic.partitions)
+        out += struct.pack(f">{len(add_partitions_to_txn_topic.partitions)}i", *add_partitions_to_txn_topic.partitions)
     return [out]
 
 
@@ -167,7 +168,7 @@ def _encode_3(message: AddPartitionsToTxnRequest) -> list[Buffer]:
             out.append(size)
         else:
             out += uvarint(size)
-        out += pack(f">{len(add_partitions_to_txn_topic.partitions)}i", *add_partitions_to_txn_topic.partitions)
+        out += struct.pack(f">{len(add_partitions_to_txn_topic.partitions)}i", *add_partitions_to_txn_topic.partitions)
         out.append(0)
     out.append(0)
     return [out]

@@ -1,6 +1,7 @@
 # Written by tools/generate_codecs.py from CreatePartitionsRequest.json in kafka-clients-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import Struct, pack
+from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
@@ -74,7 +75,7 @@ def _decode_0(buffer: memoryview, position: int) -> CreatePartitionsRequest:
                 position += 4
                 if not 0 <= count * 4 <= end - position:
                     raise bad_length("create_partitions_assignment_broker_ids", count)
-                create_partitions_assignment_broker_ids = list(unpack_from(f">{count}i", buffer, position))
+                create_partitions_assignment_broker_ids = list(struct.unpack_from(f">{count}i", buffer, position))
                 position += count * 4
                 create_partitions_topic_assignments.append(CreatePartitionsAssignment(broker_ids=create_partitions_assignment_broker_ids))
         else:
@@ -125,7 +126,7 @@ def _decode_2(buffer: memoryview, position: int) -> CreatePartitionsRequest:
                 count -= 1
                 if not 0 <= count * 4 <= end - position:
                     raise bad_length("create_partitions_assignment_broker_ids", count)
-                create_partitions_assignment_broker_ids = list(unpack_from(f">{count}i", buffer, position))
+                create_partitions_assignment_broker_ids = list(struct.unpack_from(f">{count}i", buffer, position))
                 position += count * 4
                 tags = buffer[position]
                 position += 1
@@ -160,7 +161,7 @@ def _encode_0(message: CreatePartitionsRequest) -> list[Buffer]:
             out += _pack_i(len(create_partitions_topic.assignments))
             for create_partitions_assignment in create_partitions_topic.assignments:
                 out += _pack_i(len(create_partitions_assignment.broker_ids))
-                out += pack(f">{len(create_partitions_assignment.broker_ids)}i", *create_partitions_assignment.broker_ids)
+                out += struct.pack(f">{len(create_partitions_assignment.broker_ids)}i", *create_partitions_assignment.broker_ids)
     out += _pack_it(message.timeout_ms, message.validate_only)
     return [out]
 
@@ -195,7 +196,7 @@ def _encode_2(message: CreatePartitionsRequest) -> list[Buffer]:
                     out.append(size)
                 else:
                     out += uvarint(size)
-                out += pack(f">{len(create_partitions_assignment.broker_ids)}i", *create_partitions_assignment.broker_ids)
+                out += struct.pack(f">{len(create_partitions_assignment.broker_ids)}i", *create_partitions_assignment.broker_ids)
                 out.append(0)
         out.append(0)
     out += _pack_itB(message.timeout_ms, message.validate_only, 0)

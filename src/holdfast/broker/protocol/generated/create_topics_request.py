@@ -1,6 +1,7 @@
 # Written by tools/generate_codecs.py from CreateTopicsRequest.json in kafka-clients-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import Struct, pack
+from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
@@ -87,7 +88,7 @@ def _decode_2(buffer: memoryview, position: int) -> CreateTopicsRequest:
             position += 8
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("creatable_replica_assignment_broker_ids", count)
-            creatable_replica_assignment_broker_ids = list(unpack_from(f">{count}i", buffer, position))
+            creatable_replica_assignment_broker_ids = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             creatable_topic_assignments.append(CreatableReplicaAssignment(partition_index=creatable_replica_assignment_partition_index, broker_ids=creatable_replica_assignment_broker_ids))
         creatable_topic_configs: list[CreatableTopicConfig]
@@ -161,7 +162,7 @@ def _decode_5(buffer: memoryview, position: int) -> CreateTopicsRequest:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("creatable_replica_assignment_broker_ids", count)
-            creatable_replica_assignment_broker_ids = list(unpack_from(f">{count}i", buffer, position))
+            creatable_replica_assignment_broker_ids = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -227,7 +228,7 @@ def _encode_2(message: CreateTopicsRequest) -> list[Buffer]:
         out += _pack_ihi(creatable_topic.num_partitions, creatable_topic.replication_factor, len(creatable_topic.assignments))
         for creatable_replica_assignment in creatable_topic.assignments:
             out += _pack_ii(creatable_replica_assignment.partition_index, len(creatable_replica_assignment.broker_ids))
-            out += pack(f">{len(creatable_replica_assignment.broker_ids)}i", *creatable_replica_assignment.broker_ids)
+            out += struct.pack(f">{len(creatable_replica_assignment.broker_ids)}i", *creatable_replica_assignment.broker_ids)
         out += _pack_i(len(creatable_topic.configs))
         for creatable_topic_config in creatable_topic.configs:
             raw = creatable_topic_config.name.encode()
@@ -271,7 +272,7 @@ def _encode_5(message: CreateTopicsRequest) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(creatable_replica_assignment.broker_ids)}i", *creatable_replica_assignment.broker_ids)
+            out += struct.pack(f">{len(creatable_replica_assignment.broker_ids)}i", *creatable_replica_assignment.broker_ids)
             out.append(0)
         size = len(creatable_topic.configs) + 1
         if size < 128:

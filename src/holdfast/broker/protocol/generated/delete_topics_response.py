@@ -202,7 +202,7 @@ def _encode_1(message: DeleteTopicsResponse) -> list[Buffer]:
     out = bytearray()
     out += _pack_ii(message.throttle_time_ms, len(message.responses))
     for deletable_topic_result in message.responses:
-        raw = deletable_topic_result.name.encode()
+        raw = (deletable_topic_result.name or "").encode()
         out += _pack_h(len(raw))
         out += raw
         out += _pack_h(deletable_topic_result.error_code)
@@ -218,7 +218,7 @@ def _encode_4(message: DeleteTopicsResponse) -> list[Buffer]:
     else:
         out += uvarint(size)
     for deletable_topic_result in message.responses:
-        raw = deletable_topic_result.name.encode()
+        raw = (deletable_topic_result.name or "").encode()
         size = len(raw) + 1
         if size < 128:
             out.append(size)
@@ -239,7 +239,7 @@ def _encode_5(message: DeleteTopicsResponse) -> list[Buffer]:
     else:
         out += uvarint(size)
     for deletable_topic_result in message.responses:
-        raw = deletable_topic_result.name.encode()
+        raw = (deletable_topic_result.name or "").encode()
         size = len(raw) + 1
         if size < 128:
             out.append(size)

@@ -1,6 +1,7 @@
 # Written by tools/generate_codecs.py from DescribeLogDirsRequest.json in kafka-clients-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import Struct, pack
+from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
@@ -53,7 +54,7 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeLogDirsRequest:
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("describable_log_dir_topic_partitions", count)
-            describable_log_dir_topic_partitions = list(unpack_from(f">{count}i", buffer, position))
+            describable_log_dir_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             topics.append(DescribableLogDirTopic(topic=describable_log_dir_topic_topic, partitions=describable_log_dir_topic_partitions))
     else:
@@ -91,7 +92,7 @@ def _decode_2(buffer: memoryview, position: int) -> DescribeLogDirsRequest:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("describable_log_dir_topic_partitions", count)
-            describable_log_dir_topic_partitions = list(unpack_from(f">{count}i", buffer, position))
+            describable_log_dir_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -118,7 +119,7 @@ def _encode_1(message: DescribeLogDirsRequest) -> list[Buffer]:
             out += _pack_h(len(raw))
             out += raw
             out += _pack_i(len(describable_log_dir_topic.partitions))
-            out += pack(f">{len(describable_log_dir_topic.partitions)}i", *describable_log_dir_topic.partitions)
+            out += struct.pack(f">{len(describable_log_dir_topic.partitions)}i", *describable_log_dir_topic.partitions)
     return [out]
 
 
@@ -145,7 +146,7 @@ def _encode_2(message: DescribeLogDirsRequest) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(describable_log_dir_topic.partitions)}i", *describable_log_dir_topic.partitions)
+            out += struct.pack(f">{len(describable_log_dir_topic.partitions)}i", *describable_log_dir_topic.partitions)
             out.append(0)
     out.append(0)
     return [out]

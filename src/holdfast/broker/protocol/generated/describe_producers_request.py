@@ -1,6 +1,6 @@
 # Written by tools/generate_codecs.py from DescribeProducersRequest.json in kafka-clients-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import pack
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
@@ -54,7 +54,7 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeProducersRequest:
         count -= 1
         if not 0 <= count * 4 <= end - position:
             raise bad_length("topic_request_partition_indexes", count)
-        topic_request_partition_indexes = list(unpack_from(f">{count}i", buffer, position))
+        topic_request_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
         tags = buffer[position]
         position += 1
@@ -88,7 +88,7 @@ def _encode_0(message: DescribeProducersRequest) -> list[Buffer]:
             out.append(size)
         else:
             out += uvarint(size)
-        out += pack(f">{len(topic_request.partition_indexes)}i", *topic_request.partition_indexes)
+        out += struct.pack(f">{len(topic_request.partition_indexes)}i", *topic_request.partition_indexes)
         out.append(0)
     out.append(0)
     return [out]

@@ -1,6 +1,7 @@
 # Written by tools/generate_codecs.py from DescribeTopicPartitionsResponse.json in kafka-clients-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import Struct, pack
+from struct import Struct
 from uuid import UUID
 
 from holdfast.broker.protocol.errors import MalformedMessage
@@ -110,7 +111,7 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRespo
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("describe_topic_partitions_response_partition_replica_nodes", count)
-            describe_topic_partitions_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            describe_topic_partitions_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             describe_topic_partitions_response_partition_isr_nodes: list[int]
             count = buffer[position]
@@ -120,7 +121,7 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRespo
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("describe_topic_partitions_response_partition_isr_nodes", count)
-            describe_topic_partitions_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            describe_topic_partitions_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             describe_topic_partitions_response_partition_eligible_leader_replicas: list[int] | None
             count = buffer[position]
@@ -131,7 +132,7 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRespo
                 count -= 1
                 if not 0 <= count * 4 <= end - position:
                     raise bad_length("describe_topic_partitions_response_partition_eligible_leader_replicas", count)
-                describe_topic_partitions_response_partition_eligible_leader_replicas = list(unpack_from(f">{count}i", buffer, position))
+                describe_topic_partitions_response_partition_eligible_leader_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
                 position += count * 4
             else:
                 describe_topic_partitions_response_partition_eligible_leader_replicas = None
@@ -144,7 +145,7 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRespo
                 count -= 1
                 if not 0 <= count * 4 <= end - position:
                     raise bad_length("describe_topic_partitions_response_partition_last_known_elr", count)
-                describe_topic_partitions_response_partition_last_known_elr = list(unpack_from(f">{count}i", buffer, position))
+                describe_topic_partitions_response_partition_last_known_elr = list(struct.unpack_from(f">{count}i", buffer, position))
                 position += count * 4
             else:
                 describe_topic_partitions_response_partition_last_known_elr = None
@@ -156,7 +157,7 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRespo
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("describe_topic_partitions_response_partition_offline_replicas", count)
-            describe_topic_partitions_response_partition_offline_replicas = list(unpack_from(f">{count}i", buffer, position))
+            describe_topic_partitions_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -228,13 +229,13 @@ def _encode_0(message: DescribeTopicPartitionsResponse) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(describe_topic_partitions_response_partition.replica_nodes)}i", *describe_topic_partitions_response_partition.replica_nodes)
+            out += struct.pack(f">{len(describe_topic_partitions_response_partition.replica_nodes)}i", *describe_topic_partitions_response_partition.replica_nodes)
             size = len(describe_topic_partitions_response_partition.isr_nodes) + 1
             if size < 128:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(describe_topic_partitions_response_partition.isr_nodes)}i", *describe_topic_partitions_response_partition.isr_nodes)
+            out += struct.pack(f">{len(describe_topic_partitions_response_partition.isr_nodes)}i", *describe_topic_partitions_response_partition.isr_nodes)
             if describe_topic_partitions_response_partition.eligible_leader_replicas is None:
                 out.append(0)
             else:
@@ -243,7 +244,7 @@ def _encode_0(message: DescribeTopicPartitionsResponse) -> list[Buffer]:
                     out.append(size)
                 else:
                     out += uvarint(size)
-                out += pack(f">{len(describe_topic_partitions_response_partition.eligible_leader_replicas)}i", *describe_topic_partitions_response_partition.eligible_leader_replicas)
+                out += struct.pack(f">{len(describe_topic_partitions_response_partition.eligible_leader_replicas)}i", *describe_topic_partitions_response_partition.eligible_leader_replicas)
             if describe_topic_partitions_response_partition.last_known_elr is None:
                 out.append(0)
             else:
@@ -252,13 +253,13 @@ def _encode_0(message: DescribeTopicPartitionsResponse) -> list[Buffer]:
                     out.append(size)
                 else:
                     out += uvarint(size)
-                out += pack(f">{len(describe_topic_partitions_response_partition.last_known_elr)}i", *describe_topic_partitions_response_partition.last_known_elr)
+                out += struct.pack(f">{len(describe_topic_partitions_response_partition.last_known_elr)}i", *describe_topic_partitions_response_partition.last_known_elr)
             size = len(describe_topic_partitions_response_partition.offline_replicas) + 1
             if size < 128:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(describe_topic_partitions_response_partition.offline_replicas)}i", *describe_topic_partitions_response_partition.offline_replicas)
+            out += struct.pack(f">{len(describe_topic_partitions_response_partition.offline_replicas)}i", *describe_topic_partitions_response_partition.offline_replicas)
             out.append(0)
         out += _pack_iB(describe_topic_partitions_response_topic.topic_authorized_operations, 0)
     if message.next_cursor is None:

@@ -1,6 +1,7 @@
 # Written by tools/generate_codecs.py from DescribeTransactionsResponse.json in kafka-clients-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import Struct, pack
+from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
@@ -103,7 +104,7 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTransactionsResponse
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("topic_data_partitions", count)
-            topic_data_partitions = list(unpack_from(f">{count}i", buffer, position))
+            topic_data_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -165,7 +166,7 @@ def _encode_0(message: DescribeTransactionsResponse) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(topic_data.partitions)}i", *topic_data.partitions)
+            out += struct.pack(f">{len(topic_data.partitions)}i", *topic_data.partitions)
             out.append(0)
         out.append(0)
     out.append(0)

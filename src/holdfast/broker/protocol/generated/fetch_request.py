@@ -1,6 +1,7 @@
 # Written by tools/generate_codecs.py from FetchRequest.json in kafka-clients-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import Struct, pack
+from struct import Struct
 from uuid import UUID
 
 from holdfast.broker.protocol.errors import MalformedMessage
@@ -196,7 +197,7 @@ def _decode_7(buffer: memoryview, position: int) -> FetchRequest:
         position += 4
         if not 0 <= count * 4 <= end - position:
             raise bad_length("forgotten_topic_partitions", count)
-        forgotten_topic_partitions = list(unpack_from(f">{count}i", buffer, position))
+        forgotten_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
         forgotten_topics_data.append(ForgottenTopic(topic=forgotten_topic_topic, partitions=forgotten_topic_partitions))
     return FetchRequest(replica_id=replica_id, max_wait_ms=max_wait_ms, min_bytes=min_bytes, max_bytes=max_bytes, isolation_level=isolation_level, session_id=session_id, session_epoch=session_epoch, topics=topics, forgotten_topics_data=forgotten_topics_data)
@@ -248,7 +249,7 @@ def _decode_9(buffer: memoryview, position: int) -> FetchRequest:
         position += 4
         if not 0 <= count * 4 <= end - position:
             raise bad_length("forgotten_topic_partitions", count)
-        forgotten_topic_partitions = list(unpack_from(f">{count}i", buffer, position))
+        forgotten_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
         forgotten_topics_data.append(ForgottenTopic(topic=forgotten_topic_topic, partitions=forgotten_topic_partitions))
     return FetchRequest(replica_id=replica_id, max_wait_ms=max_wait_ms, min_bytes=min_bytes, max_bytes=max_bytes, isolation_level=isolation_level, session_id=session_id, session_epoch=session_epoch, topics=topics, forgotten_topics_data=forgotten_topics_data)
@@ -300,7 +301,7 @@ def _decode_11(buffer: memoryview, position: int) -> FetchRequest:
         position += 4
         if not 0 <= count * 4 <= end - position:
             raise bad_length("forgotten_topic_partitions", count)
-        forgotten_topic_partitions = list(unpack_from(f">{count}i", buffer, position))
+        forgotten_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
         forgotten_topics_data.append(ForgottenTopic(topic=forgotten_topic_topic, partitions=forgotten_topic_partitions))
     (length,) = _unpack_h(buffer, position)
@@ -381,7 +382,7 @@ def _decode_12(buffer: memoryview, position: int) -> FetchRequest:
         count -= 1
         if not 0 <= count * 4 <= end - position:
             raise bad_length("forgotten_topic_partitions", count)
-        forgotten_topic_partitions = list(unpack_from(f">{count}i", buffer, position))
+        forgotten_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
         tags = buffer[position]
         position += 1
@@ -481,7 +482,7 @@ def _decode_13(buffer: memoryview, position: int) -> FetchRequest:
         count -= 1
         if not 0 <= count * 4 <= end - position:
             raise bad_length("forgotten_topic_partitions", count)
-        forgotten_topic_partitions = list(unpack_from(f">{count}i", buffer, position))
+        forgotten_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
         tags = buffer[position]
         position += 1
@@ -581,7 +582,7 @@ def _decode_15(buffer: memoryview, position: int) -> FetchRequest:
         count -= 1
         if not 0 <= count * 4 <= end - position:
             raise bad_length("forgotten_topic_partitions", count)
-        forgotten_topic_partitions = list(unpack_from(f">{count}i", buffer, position))
+        forgotten_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
         tags = buffer[position]
         position += 1
@@ -678,7 +679,7 @@ def _encode_7(message: FetchRequest) -> list[Buffer]:
         out += _pack_h(len(raw))
         out += raw
         out += _pack_i(len(forgotten_topic.partitions))
-        out += pack(f">{len(forgotten_topic.partitions)}i", *forgotten_topic.partitions)
+        out += struct.pack(f">{len(forgotten_topic.partitions)}i", *forgotten_topic.partitions)
     return [out]
 
 
@@ -698,7 +699,7 @@ def _encode_9(message: FetchRequest) -> list[Buffer]:
         out += _pack_h(len(raw))
         out += raw
         out += _pack_i(len(forgotten_topic.partitions))
-        out += pack(f">{len(forgotten_topic.partitions)}i", *forgotten_topic.partitions)
+        out += struct.pack(f">{len(forgotten_topic.partitions)}i", *forgotten_topic.partitions)
     return [out]
 
 
@@ -718,7 +719,7 @@ def _encode_11(message: FetchRequest) -> list[Buffer]:
         out += _pack_h(len(raw))
         out += raw
         out += _pack_i(len(forgotten_topic.partitions))
-        out += pack(f">{len(forgotten_topic.partitions)}i", *forgotten_topic.partitions)
+        out += struct.pack(f">{len(forgotten_topic.partitions)}i", *forgotten_topic.partitions)
     raw = message.rack_id.encode()
     out += _pack_h(len(raw))
     out += raw
@@ -767,7 +768,7 @@ def _encode_12(message: FetchRequest) -> list[Buffer]:
             out.append(size)
         else:
             out += uvarint(size)
-        out += pack(f">{len(forgotten_topic.partitions)}i", *forgotten_topic.partitions)
+        out += struct.pack(f">{len(forgotten_topic.partitions)}i", *forgotten_topic.partitions)
         out.append(0)
     raw = message.rack_id.encode()
     size = len(raw) + 1
@@ -828,7 +829,7 @@ def _encode_13(message: FetchRequest) -> list[Buffer]:
             out.append(size)
         else:
             out += uvarint(size)
-        out += pack(f">{len(forgotten_topic.partitions)}i", *forgotten_topic.partitions)
+        out += struct.pack(f">{len(forgotten_topic.partitions)}i", *forgotten_topic.partitions)
         out.append(0)
     raw = message.rack_id.encode()
     size = len(raw) + 1
@@ -889,7 +890,7 @@ def _encode_15(message: FetchRequest) -> list[Buffer]:
             out.append(size)
         else:
             out += uvarint(size)
-        out += pack(f">{len(forgotten_topic.partitions)}i", *forgotten_topic.partitions)
+        out += struct.pack(f">{len(forgotten_topic.partitions)}i", *forgotten_topic.partitions)
         out.append(0)
     raw = message.rack_id.encode()
     size = len(raw) + 1

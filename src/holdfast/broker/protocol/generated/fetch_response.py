@@ -705,9 +705,9 @@ def _encode_4(message: FetchResponse) -> list[Buffer]:
             if partition_data.records is None:
                 out += b"\xff\xff\xff\xff"
             else:
-                raw = partition_data.records
-                out += _pack_i(len(raw))
-                chunks += (out, raw)
+                records = partition_data.records
+                out += _pack_i(len(records))
+                chunks += (out, records)
                 out = bytearray()
     chunks.append(out)
     return chunks
@@ -733,9 +733,9 @@ def _encode_5(message: FetchResponse) -> list[Buffer]:
             if partition_data.records is None:
                 out += b"\xff\xff\xff\xff"
             else:
-                raw = partition_data.records
-                out += _pack_i(len(raw))
-                chunks += (out, raw)
+                records = partition_data.records
+                out += _pack_i(len(records))
+                chunks += (out, records)
                 out = bytearray()
     chunks.append(out)
     return chunks
@@ -761,9 +761,9 @@ def _encode_7(message: FetchResponse) -> list[Buffer]:
             if partition_data.records is None:
                 out += b"\xff\xff\xff\xff"
             else:
-                raw = partition_data.records
-                out += _pack_i(len(raw))
-                chunks += (out, raw)
+                records = partition_data.records
+                out += _pack_i(len(records))
+                chunks += (out, records)
                 out = bytearray()
     chunks.append(out)
     return chunks
@@ -790,9 +790,9 @@ def _encode_11(message: FetchResponse) -> list[Buffer]:
             if partition_data.records is None:
                 out += b"\xff\xff\xff\xff"
             else:
-                raw = partition_data.records
-                out += _pack_i(len(raw))
-                chunks += (out, raw)
+                records = partition_data.records
+                out += _pack_i(len(records))
+                chunks += (out, records)
                 out = bytearray()
     chunks.append(out)
     return chunks
@@ -836,13 +836,13 @@ def _encode_12(message: FetchResponse) -> list[Buffer]:
             if partition_data.records is None:
                 out.append(0)
             else:
-                raw = partition_data.records
-                size = len(raw) + 1
+                records = partition_data.records
+                size = len(records) + 1
                 if size < 128:
                     out.append(size)
                 else:
                     out += uvarint(size)
-                chunks += (out, raw)
+                chunks += (out, records)
                 out = bytearray()
             tags = (partition_data.diverging_epoch is not None) + (partition_data.current_leader is not None) + (partition_data.snapshot_id is not None)
             out.append(tags)
@@ -909,13 +909,13 @@ def _encode_13(message: FetchResponse) -> list[Buffer]:
             if partition_data.records is None:
                 out.append(0)
             else:
-                raw = partition_data.records
-                size = len(raw) + 1
+                records = partition_data.records
+                size = len(records) + 1
                 if size < 128:
                     out.append(size)
                 else:
                     out += uvarint(size)
-                chunks += (out, raw)
+                chunks += (out, records)
                 out = bytearray()
             tags = (partition_data.diverging_epoch is not None) + (partition_data.current_leader is not None) + (partition_data.snapshot_id is not None)
             out.append(tags)
@@ -982,13 +982,13 @@ def _encode_16(message: FetchResponse) -> list[Buffer]:
             if partition_data.records is None:
                 out.append(0)
             else:
-                raw = partition_data.records
-                size = len(raw) + 1
+                records = partition_data.records
+                size = len(records) + 1
                 if size < 128:
                     out.append(size)
                 else:
                     out += uvarint(size)
-                chunks += (out, raw)
+                chunks += (out, records)
                 out = bytearray()
             tags = (partition_data.diverging_epoch is not None) + (partition_data.current_leader is not None) + (partition_data.snapshot_id is not None)
             out.append(tags)

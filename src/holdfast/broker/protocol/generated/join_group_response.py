@@ -489,7 +489,7 @@ def _decode_9(buffer: memoryview, position: int) -> JoinGroupResponse:
 
 def _encode_0(message: JoinGroupResponse) -> list[Buffer]:
     out = bytearray()
-    raw = message.protocol_name.encode()
+    raw = (message.protocol_name or "").encode()
     out += _pack_hih(message.error_code, message.generation_id, len(raw))
     out += raw
     raw = message.leader.encode()
@@ -511,7 +511,7 @@ def _encode_0(message: JoinGroupResponse) -> list[Buffer]:
 
 def _encode_2(message: JoinGroupResponse) -> list[Buffer]:
     out = bytearray()
-    raw = message.protocol_name.encode()
+    raw = (message.protocol_name or "").encode()
     out += _pack_ihih(message.throttle_time_ms, message.error_code, message.generation_id, len(raw))
     out += raw
     raw = message.leader.encode()
@@ -533,7 +533,7 @@ def _encode_2(message: JoinGroupResponse) -> list[Buffer]:
 
 def _encode_5(message: JoinGroupResponse) -> list[Buffer]:
     out = bytearray()
-    raw = message.protocol_name.encode()
+    raw = (message.protocol_name or "").encode()
     out += _pack_ihih(message.throttle_time_ms, message.error_code, message.generation_id, len(raw))
     out += raw
     raw = message.leader.encode()
@@ -561,7 +561,7 @@ def _encode_5(message: JoinGroupResponse) -> list[Buffer]:
 
 def _encode_6(message: JoinGroupResponse) -> list[Buffer]:
     out = bytearray()
-    raw = message.protocol_name.encode()
+    raw = (message.protocol_name or "").encode()
     out += _pack_ihi(message.throttle_time_ms, message.error_code, message.generation_id)
     size = len(raw) + 1
     if size < 128:

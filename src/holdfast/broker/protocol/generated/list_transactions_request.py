@@ -1,6 +1,7 @@
 # Written by tools/generate_codecs.py from ListTransactionsRequest.json in kafka-clients-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import Struct, pack
+from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
@@ -55,7 +56,7 @@ def _decode_0(buffer: memoryview, position: int) -> ListTransactionsRequest:
     count -= 1
     if not 0 <= count * 8 <= end - position:
         raise bad_length("producer_id_filters", count)
-    producer_id_filters = list(unpack_from(f">{count}q", buffer, position))
+    producer_id_filters = list(struct.unpack_from(f">{count}q", buffer, position))
     position += count * 8
     tags = buffer[position]
     position += 1
@@ -94,7 +95,7 @@ def _decode_1(buffer: memoryview, position: int) -> ListTransactionsRequest:
     count -= 1
     if not 0 <= count * 8 <= end - position:
         raise bad_length("producer_id_filters", count)
-    producer_id_filters = list(unpack_from(f">{count}q", buffer, position))
+    producer_id_filters = list(struct.unpack_from(f">{count}q", buffer, position))
     position += count * 8
     duration_filter, tags = _unpack_qB(buffer, position)
     position += 9
@@ -123,7 +124,7 @@ def _encode_0(message: ListTransactionsRequest) -> list[Buffer]:
         out.append(size)
     else:
         out += uvarint(size)
-    out += pack(f">{len(message.producer_id_filters)}q", *message.producer_id_filters)
+    out += struct.pack(f">{len(message.producer_id_filters)}q", *message.producer_id_filters)
     out.append(0)
     return [out]
 
@@ -148,7 +149,7 @@ def _encode_1(message: ListTransactionsRequest) -> list[Buffer]:
         out.append(size)
     else:
         out += uvarint(size)
-    out += pack(f">{len(message.producer_id_filters)}q", *message.producer_id_filters)
+    out += struct.pack(f">{len(message.producer_id_filters)}q", *message.producer_id_filters)
     out += _pack_qB(message.duration_filter, 0)
     return [out]
 

@@ -265,9 +265,9 @@ def _decode_11(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _encode_0(message: MetadataRequest) -> list[Buffer]:
     out = bytearray()
-    out += _pack_i(len(message.topics))
-    for metadata_request_topic in message.topics:
-        raw = metadata_request_topic.name.encode()
+    out += _pack_i(len((message.topics or [])))
+    for metadata_request_topic in (message.topics or []):
+        raw = (metadata_request_topic.name or "").encode()
         out += _pack_h(len(raw))
         out += raw
     return [out]
@@ -280,7 +280,7 @@ def _encode_1(message: MetadataRequest) -> list[Buffer]:
     else:
         out += _pack_i(len(message.topics))
         for metadata_request_topic in message.topics:
-            raw = metadata_request_topic.name.encode()
+            raw = (metadata_request_topic.name or "").encode()
             out += _pack_h(len(raw))
             out += raw
     return [out]
@@ -293,7 +293,7 @@ def _encode_4(message: MetadataRequest) -> list[Buffer]:
     else:
         out += _pack_i(len(message.topics))
         for metadata_request_topic in message.topics:
-            raw = metadata_request_topic.name.encode()
+            raw = (metadata_request_topic.name or "").encode()
             out += _pack_h(len(raw))
             out += raw
     out += _pack_t(message.allow_auto_topic_creation)
@@ -307,7 +307,7 @@ def _encode_8(message: MetadataRequest) -> list[Buffer]:
     else:
         out += _pack_i(len(message.topics))
         for metadata_request_topic in message.topics:
-            raw = metadata_request_topic.name.encode()
+            raw = (metadata_request_topic.name or "").encode()
             out += _pack_h(len(raw))
             out += raw
     out += _pack_ttt(message.allow_auto_topic_creation, message.include_cluster_authorized_operations, message.include_topic_authorized_operations)
@@ -325,7 +325,7 @@ def _encode_9(message: MetadataRequest) -> list[Buffer]:
         else:
             out += uvarint(size)
         for metadata_request_topic in message.topics:
-            raw = metadata_request_topic.name.encode()
+            raw = (metadata_request_topic.name or "").encode()
             size = len(raw) + 1
             if size < 128:
                 out.append(size)

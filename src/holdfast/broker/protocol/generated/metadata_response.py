@@ -1,6 +1,7 @@
 # Written by tools/generate_codecs.py from MetadataResponse.json in kafka-clients-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import Struct, pack
+from struct import Struct
 from uuid import UUID
 
 from holdfast.broker.protocol.errors import MalformedMessage
@@ -130,14 +131,14 @@ def _decode_0(buffer: memoryview, position: int) -> MetadataResponse:
             position += 14
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
-            metadata_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
-            metadata_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_topic_partitions.append(MetadataResponsePartition(error_code=metadata_response_partition_error_code, partition_index=metadata_response_partition_partition_index, leader_id=metadata_response_partition_leader_id, replica_nodes=metadata_response_partition_replica_nodes, isr_nodes=metadata_response_partition_isr_nodes))
         topics.append(MetadataResponseTopic(error_code=metadata_response_topic_error_code, name=metadata_response_topic_name, partitions=metadata_response_topic_partitions))
@@ -199,14 +200,14 @@ def _decode_1(buffer: memoryview, position: int) -> MetadataResponse:
             position += 14
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
-            metadata_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
-            metadata_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_topic_partitions.append(MetadataResponsePartition(error_code=metadata_response_partition_error_code, partition_index=metadata_response_partition_partition_index, leader_id=metadata_response_partition_leader_id, replica_nodes=metadata_response_partition_replica_nodes, isr_nodes=metadata_response_partition_isr_nodes))
         topics.append(MetadataResponseTopic(error_code=metadata_response_topic_error_code, name=metadata_response_topic_name, is_internal=metadata_response_topic_is_internal, partitions=metadata_response_topic_partitions))
@@ -279,14 +280,14 @@ def _decode_2(buffer: memoryview, position: int) -> MetadataResponse:
             position += 14
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
-            metadata_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
-            metadata_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_topic_partitions.append(MetadataResponsePartition(error_code=metadata_response_partition_error_code, partition_index=metadata_response_partition_partition_index, leader_id=metadata_response_partition_leader_id, replica_nodes=metadata_response_partition_replica_nodes, isr_nodes=metadata_response_partition_isr_nodes))
         topics.append(MetadataResponseTopic(error_code=metadata_response_topic_error_code, name=metadata_response_topic_name, is_internal=metadata_response_topic_is_internal, partitions=metadata_response_topic_partitions))
@@ -359,14 +360,14 @@ def _decode_3(buffer: memoryview, position: int) -> MetadataResponse:
             position += 14
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
-            metadata_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
-            metadata_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_topic_partitions.append(MetadataResponsePartition(error_code=metadata_response_partition_error_code, partition_index=metadata_response_partition_partition_index, leader_id=metadata_response_partition_leader_id, replica_nodes=metadata_response_partition_replica_nodes, isr_nodes=metadata_response_partition_isr_nodes))
         topics.append(MetadataResponseTopic(error_code=metadata_response_topic_error_code, name=metadata_response_topic_name, is_internal=metadata_response_topic_is_internal, partitions=metadata_response_topic_partitions))
@@ -439,21 +440,21 @@ def _decode_5(buffer: memoryview, position: int) -> MetadataResponse:
             position += 14
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
-            metadata_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
-            metadata_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_offline_replicas: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
-            metadata_response_partition_offline_replicas = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_topic_partitions.append(MetadataResponsePartition(error_code=metadata_response_partition_error_code, partition_index=metadata_response_partition_partition_index, leader_id=metadata_response_partition_leader_id, replica_nodes=metadata_response_partition_replica_nodes, isr_nodes=metadata_response_partition_isr_nodes, offline_replicas=metadata_response_partition_offline_replicas))
         topics.append(MetadataResponseTopic(error_code=metadata_response_topic_error_code, name=metadata_response_topic_name, is_internal=metadata_response_topic_is_internal, partitions=metadata_response_topic_partitions))
@@ -526,21 +527,21 @@ def _decode_7(buffer: memoryview, position: int) -> MetadataResponse:
             position += 18
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
-            metadata_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
-            metadata_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_offline_replicas: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
-            metadata_response_partition_offline_replicas = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_topic_partitions.append(MetadataResponsePartition(error_code=metadata_response_partition_error_code, partition_index=metadata_response_partition_partition_index, leader_id=metadata_response_partition_leader_id, leader_epoch=metadata_response_partition_leader_epoch, replica_nodes=metadata_response_partition_replica_nodes, isr_nodes=metadata_response_partition_isr_nodes, offline_replicas=metadata_response_partition_offline_replicas))
         topics.append(MetadataResponseTopic(error_code=metadata_response_topic_error_code, name=metadata_response_topic_name, is_internal=metadata_response_topic_is_internal, partitions=metadata_response_topic_partitions))
@@ -613,21 +614,21 @@ def _decode_8(buffer: memoryview, position: int) -> MetadataResponse:
             position += 18
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
-            metadata_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
-            metadata_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_offline_replicas: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
-            metadata_response_partition_offline_replicas = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_topic_partitions.append(MetadataResponsePartition(error_code=metadata_response_partition_error_code, partition_index=metadata_response_partition_partition_index, leader_id=metadata_response_partition_leader_id, leader_epoch=metadata_response_partition_leader_epoch, replica_nodes=metadata_response_partition_replica_nodes, isr_nodes=metadata_response_partition_isr_nodes, offline_replicas=metadata_response_partition_offline_replicas))
         (metadata_response_topic_topic_authorized_operations,) = _unpack_i(buffer, position)
@@ -728,7 +729,7 @@ def _decode_9(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
-            metadata_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             count = buffer[position]
@@ -738,7 +739,7 @@ def _decode_9(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
-            metadata_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_offline_replicas: list[int]
             count = buffer[position]
@@ -748,7 +749,7 @@ def _decode_9(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
-            metadata_response_partition_offline_replicas = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -858,7 +859,7 @@ def _decode_10(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
-            metadata_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             count = buffer[position]
@@ -868,7 +869,7 @@ def _decode_10(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
-            metadata_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_offline_replicas: list[int]
             count = buffer[position]
@@ -878,7 +879,7 @@ def _decode_10(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
-            metadata_response_partition_offline_replicas = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -988,7 +989,7 @@ def _decode_11(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
-            metadata_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             count = buffer[position]
@@ -998,7 +999,7 @@ def _decode_11(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
-            metadata_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_offline_replicas: list[int]
             count = buffer[position]
@@ -1008,7 +1009,7 @@ def _decode_11(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
-            metadata_response_partition_offline_replicas = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -1121,7 +1122,7 @@ def _decode_12(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
-            metadata_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             count = buffer[position]
@@ -1131,7 +1132,7 @@ def _decode_12(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
-            metadata_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_offline_replicas: list[int]
             count = buffer[position]
@@ -1141,7 +1142,7 @@ def _decode_12(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
-            metadata_response_partition_offline_replicas = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -1254,7 +1255,7 @@ def _decode_13(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
-            metadata_response_partition_replica_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             count = buffer[position]
@@ -1264,7 +1265,7 @@ def _decode_13(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
-            metadata_response_partition_isr_nodes = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_offline_replicas: list[int]
             count = buffer[position]
@@ -1274,7 +1275,7 @@ def _decode_13(buffer: memoryview, position: int) -> MetadataResponse:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
-            metadata_response_partition_offline_replicas = list(unpack_from(f">{count}i", buffer, position))
+            metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -1303,15 +1304,15 @@ def _encode_0(message: MetadataResponse) -> list[Buffer]:
         out += _pack_i(metadata_response_broker.port)
     out += _pack_i(len(message.topics))
     for metadata_response_topic in message.topics:
-        raw = metadata_response_topic.name.encode()
+        raw = (metadata_response_topic.name or "").encode()
         out += _pack_hh(metadata_response_topic.error_code, len(raw))
         out += raw
         out += _pack_i(len(metadata_response_topic.partitions))
         for metadata_response_partition in metadata_response_topic.partitions:
             out += _pack_hiii(metadata_response_partition.error_code, metadata_response_partition.partition_index, metadata_response_partition.leader_id, len(metadata_response_partition.replica_nodes))
-            out += pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
             out += _pack_i(len(metadata_response_partition.isr_nodes))
-            out += pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
     return [out]
 
 
@@ -1331,15 +1332,15 @@ def _encode_1(message: MetadataResponse) -> list[Buffer]:
             out += raw
     out += _pack_ii(message.controller_id, len(message.topics))
     for metadata_response_topic in message.topics:
-        raw = metadata_response_topic.name.encode()
+        raw = (metadata_response_topic.name or "").encode()
         out += _pack_hh(metadata_response_topic.error_code, len(raw))
         out += raw
         out += _pack_ti(metadata_response_topic.is_internal, len(metadata_response_topic.partitions))
         for metadata_response_partition in metadata_response_topic.partitions:
             out += _pack_hiii(metadata_response_partition.error_code, metadata_response_partition.partition_index, metadata_response_partition.leader_id, len(metadata_response_partition.replica_nodes))
-            out += pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
             out += _pack_i(len(metadata_response_partition.isr_nodes))
-            out += pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
     return [out]
 
 
@@ -1365,15 +1366,15 @@ def _encode_2(message: MetadataResponse) -> list[Buffer]:
         out += raw
     out += _pack_ii(message.controller_id, len(message.topics))
     for metadata_response_topic in message.topics:
-        raw = metadata_response_topic.name.encode()
+        raw = (metadata_response_topic.name or "").encode()
         out += _pack_hh(metadata_response_topic.error_code, len(raw))
         out += raw
         out += _pack_ti(metadata_response_topic.is_internal, len(metadata_response_topic.partitions))
         for metadata_response_partition in metadata_response_topic.partitions:
             out += _pack_hiii(metadata_response_partition.error_code, metadata_response_partition.partition_index, metadata_response_partition.leader_id, len(metadata_response_partition.replica_nodes))
-            out += pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
             out += _pack_i(len(metadata_response_partition.isr_nodes))
-            out += pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
     return [out]
 
 
@@ -1399,15 +1400,15 @@ def _encode_3(message: MetadataResponse) -> list[Buffer]:
         out += raw
     out += _pack_ii(message.controller_id, len(message.topics))
     for metadata_response_topic in message.topics:
-        raw = metadata_response_topic.name.encode()
+        raw = (metadata_response_topic.name or "").encode()
         out += _pack_hh(metadata_response_topic.error_code, len(raw))
         out += raw
         out += _pack_ti(metadata_response_topic.is_internal, len(metadata_response_topic.partitions))
         for metadata_response_partition in metadata_response_topic.partitions:
             out += _pack_hiii(metadata_response_partition.error_code, metadata_response_partition.partition_index, metadata_response_partition.leader_id, len(metadata_response_partition.replica_nodes))
-            out += pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
             out += _pack_i(len(metadata_response_partition.isr_nodes))
-            out += pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
     return [out]
 
 
@@ -1433,17 +1434,17 @@ def _encode_5(message: MetadataResponse) -> list[Buffer]:
         out += raw
     out += _pack_ii(message.controller_id, len(message.topics))
     for metadata_response_topic in message.topics:
-        raw = metadata_response_topic.name.encode()
+        raw = (metadata_response_topic.name or "").encode()
         out += _pack_hh(metadata_response_topic.error_code, len(raw))
         out += raw
         out += _pack_ti(metadata_response_topic.is_internal, len(metadata_response_topic.partitions))
         for metadata_response_partition in metadata_response_topic.partitions:
             out += _pack_hiii(metadata_response_partition.error_code, metadata_response_partition.partition_index, metadata_response_partition.leader_id, len(metadata_response_partition.replica_nodes))
-            out += pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
             out += _pack_i(len(metadata_response_partition.isr_nodes))
-            out += pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
             out += _pack_i(len(metadata_response_partition.offline_replicas))
-            out += pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
+            out += struct.pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
     return [out]
 
 
@@ -1469,17 +1470,17 @@ def _encode_7(message: MetadataResponse) -> list[Buffer]:
         out += raw
     out += _pack_ii(message.controller_id, len(message.topics))
     for metadata_response_topic in message.topics:
-        raw = metadata_response_topic.name.encode()
+        raw = (metadata_response_topic.name or "").encode()
         out += _pack_hh(metadata_response_topic.error_code, len(raw))
         out += raw
         out += _pack_ti(metadata_response_topic.is_internal, len(metadata_response_topic.partitions))
         for metadata_response_partition in metadata_response_topic.partitions:
             out += _pack_hiiii(metadata_response_partition.error_code, metadata_response_partition.partition_index, metadata_response_partition.leader_id, metadata_response_partition.leader_epoch, len(metadata_response_partition.replica_nodes))
-            out += pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
             out += _pack_i(len(metadata_response_partition.isr_nodes))
-            out += pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
             out += _pack_i(len(metadata_response_partition.offline_replicas))
-            out += pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
+            out += struct.pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
     return [out]
 
 
@@ -1505,17 +1506,17 @@ def _encode_8(message: MetadataResponse) -> list[Buffer]:
         out += raw
     out += _pack_ii(message.controller_id, len(message.topics))
     for metadata_response_topic in message.topics:
-        raw = metadata_response_topic.name.encode()
+        raw = (metadata_response_topic.name or "").encode()
         out += _pack_hh(metadata_response_topic.error_code, len(raw))
         out += raw
         out += _pack_ti(metadata_response_topic.is_internal, len(metadata_response_topic.partitions))
         for metadata_response_partition in metadata_response_topic.partitions:
             out += _pack_hiiii(metadata_response_partition.error_code, metadata_response_partition.partition_index, metadata_response_partition.leader_id, metadata_response_partition.leader_epoch, len(metadata_response_partition.replica_nodes))
-            out += pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
             out += _pack_i(len(metadata_response_partition.isr_nodes))
-            out += pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
             out += _pack_i(len(metadata_response_partition.offline_replicas))
-            out += pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
+            out += struct.pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
         out += _pack_i(metadata_response_topic.topic_authorized_operations)
     out += _pack_i(message.cluster_authorized_operations)
     return [out]
@@ -1567,7 +1568,7 @@ def _encode_9(message: MetadataResponse) -> list[Buffer]:
     else:
         out += uvarint(size)
     for metadata_response_topic in message.topics:
-        raw = metadata_response_topic.name.encode()
+        raw = (metadata_response_topic.name or "").encode()
         out += _pack_h(metadata_response_topic.error_code)
         size = len(raw) + 1
         if size < 128:
@@ -1588,19 +1589,19 @@ def _encode_9(message: MetadataResponse) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
             size = len(metadata_response_partition.isr_nodes) + 1
             if size < 128:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
             size = len(metadata_response_partition.offline_replicas) + 1
             if size < 128:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
+            out += struct.pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
             out.append(0)
         out += _pack_iB(metadata_response_topic.topic_authorized_operations, 0)
     out += _pack_iB(message.cluster_authorized_operations, 0)
@@ -1653,7 +1654,7 @@ def _encode_10(message: MetadataResponse) -> list[Buffer]:
     else:
         out += uvarint(size)
     for metadata_response_topic in message.topics:
-        raw = metadata_response_topic.name.encode()
+        raw = (metadata_response_topic.name or "").encode()
         out += _pack_h(metadata_response_topic.error_code)
         size = len(raw) + 1
         if size < 128:
@@ -1674,19 +1675,19 @@ def _encode_10(message: MetadataResponse) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
             size = len(metadata_response_partition.isr_nodes) + 1
             if size < 128:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
             size = len(metadata_response_partition.offline_replicas) + 1
             if size < 128:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
+            out += struct.pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
             out.append(0)
         out += _pack_iB(metadata_response_topic.topic_authorized_operations, 0)
     out += _pack_iB(message.cluster_authorized_operations, 0)
@@ -1739,7 +1740,7 @@ def _encode_11(message: MetadataResponse) -> list[Buffer]:
     else:
         out += uvarint(size)
     for metadata_response_topic in message.topics:
-        raw = metadata_response_topic.name.encode()
+        raw = (metadata_response_topic.name or "").encode()
         out += _pack_h(metadata_response_topic.error_code)
         size = len(raw) + 1
         if size < 128:
@@ -1760,19 +1761,19 @@ def _encode_11(message: MetadataResponse) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
             size = len(metadata_response_partition.isr_nodes) + 1
             if size < 128:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
             size = len(metadata_response_partition.offline_replicas) + 1
             if size < 128:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
+            out += struct.pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
             out.append(0)
         out += _pack_iB(metadata_response_topic.topic_authorized_operations, 0)
     out.append(0)
@@ -1849,19 +1850,19 @@ def _encode_12(message: MetadataResponse) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
             size = len(metadata_response_partition.isr_nodes) + 1
             if size < 128:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
             size = len(metadata_response_partition.offline_replicas) + 1
             if size < 128:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
+            out += struct.pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
             out.append(0)
         out += _pack_iB(metadata_response_topic.topic_authorized_operations, 0)
     out.append(0)
@@ -1938,19 +1939,19 @@ def _encode_13(message: MetadataResponse) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.replica_nodes)}i", *metadata_response_partition.replica_nodes)
             size = len(metadata_response_partition.isr_nodes) + 1
             if size < 128:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
+            out += struct.pack(f">{len(metadata_response_partition.isr_nodes)}i", *metadata_response_partition.isr_nodes)
             size = len(metadata_response_partition.offline_replicas) + 1
             if size < 128:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
+            out += struct.pack(f">{len(metadata_response_partition.offline_replicas)}i", *metadata_response_partition.offline_replicas)
             out.append(0)
         out += _pack_iB(metadata_response_topic.topic_authorized_operations, 0)
     out += _pack_hB(message.error_code, 0)

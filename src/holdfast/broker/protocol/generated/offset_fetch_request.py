@@ -1,6 +1,7 @@
 # Written by tools/generate_codecs.py from OffsetFetchRequest.json in kafka-clients-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import Struct, pack
+from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
@@ -79,7 +80,7 @@ def _decode_1(buffer: memoryview, position: int) -> OffsetFetchRequest:
         position += 4
         if not 0 <= count * 4 <= end - position:
             raise bad_length("offset_fetch_request_topic_partition_indexes", count)
-        offset_fetch_request_topic_partition_indexes = list(unpack_from(f">{count}i", buffer, position))
+        offset_fetch_request_topic_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
         topics.append(OffsetFetchRequestTopic(name=offset_fetch_request_topic_name, partition_indexes=offset_fetch_request_topic_partition_indexes))
     return OffsetFetchRequest(group_id=group_id, topics=topics)
@@ -114,7 +115,7 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetFetchRequest:
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("offset_fetch_request_topic_partition_indexes", count)
-            offset_fetch_request_topic_partition_indexes = list(unpack_from(f">{count}i", buffer, position))
+            offset_fetch_request_topic_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             topics.append(OffsetFetchRequestTopic(name=offset_fetch_request_topic_name, partition_indexes=offset_fetch_request_topic_partition_indexes))
     else:
@@ -161,7 +162,7 @@ def _decode_6(buffer: memoryview, position: int) -> OffsetFetchRequest:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("offset_fetch_request_topic_partition_indexes", count)
-            offset_fetch_request_topic_partition_indexes = list(unpack_from(f">{count}i", buffer, position))
+            offset_fetch_request_topic_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -216,7 +217,7 @@ def _decode_7(buffer: memoryview, position: int) -> OffsetFetchRequest:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("offset_fetch_request_topic_partition_indexes", count)
-            offset_fetch_request_topic_partition_indexes = list(unpack_from(f">{count}i", buffer, position))
+            offset_fetch_request_topic_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -281,7 +282,7 @@ def _decode_8(buffer: memoryview, position: int) -> OffsetFetchRequest:
                 count -= 1
                 if not 0 <= count * 4 <= end - position:
                     raise bad_length("offset_fetch_request_topics_partition_indexes", count)
-                offset_fetch_request_topics_partition_indexes = list(unpack_from(f">{count}i", buffer, position))
+                offset_fetch_request_topics_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
                 position += count * 4
                 tags = buffer[position]
                 position += 1
@@ -364,7 +365,7 @@ def _decode_9(buffer: memoryview, position: int) -> OffsetFetchRequest:
                 count -= 1
                 if not 0 <= count * 4 <= end - position:
                     raise bad_length("offset_fetch_request_topics_partition_indexes", count)
-                offset_fetch_request_topics_partition_indexes = list(unpack_from(f">{count}i", buffer, position))
+                offset_fetch_request_topics_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
                 position += count * 4
                 tags = buffer[position]
                 position += 1
@@ -390,13 +391,13 @@ def _encode_1(message: OffsetFetchRequest) -> list[Buffer]:
     raw = message.group_id.encode()
     out += _pack_h(len(raw))
     out += raw
-    out += _pack_i(len(message.topics))
-    for offset_fetch_request_topic in message.topics:
+    out += _pack_i(len((message.topics or [])))
+    for offset_fetch_request_topic in (message.topics or []):
         raw = offset_fetch_request_topic.name.encode()
         out += _pack_h(len(raw))
         out += raw
         out += _pack_i(len(offset_fetch_request_topic.partition_indexes))
-        out += pack(f">{len(offset_fetch_request_topic.partition_indexes)}i", *offset_fetch_request_topic.partition_indexes)
+        out += struct.pack(f">{len(offset_fetch_request_topic.partition_indexes)}i", *offset_fetch_request_topic.partition_indexes)
     return [out]
 
 
@@ -414,7 +415,7 @@ def _encode_2(message: OffsetFetchRequest) -> list[Buffer]:
             out += _pack_h(len(raw))
             out += raw
             out += _pack_i(len(offset_fetch_request_topic.partition_indexes))
-            out += pack(f">{len(offset_fetch_request_topic.partition_indexes)}i", *offset_fetch_request_topic.partition_indexes)
+            out += struct.pack(f">{len(offset_fetch_request_topic.partition_indexes)}i", *offset_fetch_request_topic.partition_indexes)
     return [out]
 
 
@@ -448,7 +449,7 @@ def _encode_6(message: OffsetFetchRequest) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(offset_fetch_request_topic.partition_indexes)}i", *offset_fetch_request_topic.partition_indexes)
+            out += struct.pack(f">{len(offset_fetch_request_topic.partition_indexes)}i", *offset_fetch_request_topic.partition_indexes)
             out.append(0)
     out.append(0)
     return [out]
@@ -484,7 +485,7 @@ def _encode_7(message: OffsetFetchRequest) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(offset_fetch_request_topic.partition_indexes)}i", *offset_fetch_request_topic.partition_indexes)
+            out += struct.pack(f">{len(offset_fetch_request_topic.partition_indexes)}i", *offset_fetch_request_topic.partition_indexes)
             out.append(0)
     out += _pack_tB(message.require_stable, 0)
     return [out]
@@ -526,7 +527,7 @@ def _encode_8(message: OffsetFetchRequest) -> list[Buffer]:
                     out.append(size)
                 else:
                     out += uvarint(size)
-                out += pack(f">{len(offset_fetch_request_topics.partition_indexes)}i", *offset_fetch_request_topics.partition_indexes)
+                out += struct.pack(f">{len(offset_fetch_request_topics.partition_indexes)}i", *offset_fetch_request_topics.partition_indexes)
                 out.append(0)
         out.append(0)
     out += _pack_tB(message.require_stable, 0)
@@ -580,7 +581,7 @@ def _encode_9(message: OffsetFetchRequest) -> list[Buffer]:
                     out.append(size)
                 else:
                     out += uvarint(size)
-                out += pack(f">{len(offset_fetch_request_topics.partition_indexes)}i", *offset_fetch_request_topics.partition_indexes)
+                out += struct.pack(f">{len(offset_fetch_request_topics.partition_indexes)}i", *offset_fetch_request_topics.partition_indexes)
                 out.append(0)
         out.append(0)
     out += _pack_tB(message.require_stable, 0)

@@ -190,9 +190,9 @@ def _encode_3(message: ProduceRequest) -> list[Buffer]:
             if partition_produce_data.records is None:
                 out += b"\xff\xff\xff\xff"
             else:
-                raw = partition_produce_data.records
-                out += _pack_i(len(raw))
-                chunks += (out, raw)
+                records = partition_produce_data.records
+                out += _pack_i(len(records))
+                chunks += (out, records)
                 out = bytearray()
     chunks.append(out)
     return chunks
@@ -235,13 +235,13 @@ def _encode_9(message: ProduceRequest) -> list[Buffer]:
             if partition_produce_data.records is None:
                 out.append(0)
             else:
-                raw = partition_produce_data.records
-                size = len(raw) + 1
+                records = partition_produce_data.records
+                size = len(records) + 1
                 if size < 128:
                     out.append(size)
                 else:
                     out += uvarint(size)
-                chunks += (out, raw)
+                chunks += (out, records)
                 out = bytearray()
             out.append(0)
         out.append(0)

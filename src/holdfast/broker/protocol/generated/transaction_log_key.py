@@ -1,6 +1,6 @@
 # Written by tools/generate_codecs.py from TransactionLogKey.json in kafka-transaction-coordinator-4.1.1: do not edit.
 from dataclasses import dataclass
-from struct import Struct, pack
+from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (

@@ -1,6 +1,7 @@
 # Written by tools/generate_codecs.py from TransactionLogValue.json in kafka-transaction-coordinator-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import Struct, pack
+from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
@@ -72,7 +73,7 @@ def _decode_0(buffer: memoryview, position: int) -> TransactionLogValue:
             position += 4
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("partitions_schema_partition_ids", count)
-            partitions_schema_partition_ids = list(unpack_from(f">{count}i", buffer, position))
+            partitions_schema_partition_ids = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             transaction_partitions.append(PartitionsSchema(topic=partitions_schema_topic, partition_ids=partitions_schema_partition_ids))
     else:
@@ -112,7 +113,7 @@ def _decode_1(buffer: memoryview, position: int) -> TransactionLogValue:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("partitions_schema_partition_ids", count)
-            partitions_schema_partition_ids = list(unpack_from(f">{count}i", buffer, position))
+            partitions_schema_partition_ids = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -167,7 +168,7 @@ def _encode_0(message: TransactionLogValue) -> list[Buffer]:
             out += _pack_h(len(raw))
             out += raw
             out += _pack_i(len(partitions_schema.partition_ids))
-            out += pack(f">{len(partitions_schema.partition_ids)}i", *partitions_schema.partition_ids)
+            out += struct.pack(f">{len(partitions_schema.partition_ids)}i", *partitions_schema.partition_ids)
     out += _pack_qq(message.transaction_last_update_timestamp_ms, message.transaction_start_timestamp_ms)
     return [out]
 
@@ -196,7 +197,7 @@ def _encode_1(message: TransactionLogValue) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(partitions_schema.partition_ids)}i", *partitions_schema.partition_ids)
+            out += struct.pack(f">{len(partitions_schema.partition_ids)}i", *partitions_schema.partition_ids)
             out.append(0)
     out += _pack_qq(message.transaction_last_update_timestamp_ms, message.transaction_start_timestamp_ms)
     tags = (message.previous_producer_id != -1) + (message.next_producer_id != -1) + (message.client_transaction_version != 0) + (message.next_producer_epoch != -1)

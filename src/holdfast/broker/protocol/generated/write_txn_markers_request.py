@@ -1,6 +1,7 @@
 # Written by tools/generate_codecs.py from WriteTxnMarkersRequest.json in kafka-clients-4.1.1: do not edit.
+import struct
 from dataclasses import dataclass, field
-from struct import Struct, pack
+from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
@@ -79,7 +80,7 @@ def _decode_1(buffer: memoryview, position: int) -> WriteTxnMarkersRequest:
             count -= 1
             if not 0 <= count * 4 <= end - position:
                 raise bad_length("writable_txn_marker_topic_partition_indexes", count)
-            writable_txn_marker_topic_partition_indexes = list(unpack_from(f">{count}i", buffer, position))
+            writable_txn_marker_topic_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             tags = buffer[position]
             position += 1
@@ -125,7 +126,7 @@ def _encode_1(message: WriteTxnMarkersRequest) -> list[Buffer]:
                 out.append(size)
             else:
                 out += uvarint(size)
-            out += pack(f">{len(writable_txn_marker_topic.partition_indexes)}i", *writable_txn_marker_topic.partition_indexes)
+            out += struct.pack(f">{len(writable_txn_marker_topic.partition_indexes)}i", *writable_txn_marker_topic.partition_indexes)
             out.append(0)
         out += _pack_iB(writable_txn_marker.coordinator_epoch, 0)
     out.append(0)
