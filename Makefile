@@ -55,7 +55,7 @@ lock: $(READY)  ## write requirements/dev.txt anew from pyproject.toml (needs uv
 		--python-version 3.11 --all-extras --group dev pyproject.toml -o requirements/dev.txt
 
 codecs: setup  ## generate the protocol codecs anew
-	$(BIN)/python tools/generate_codecs.py
+	$(BIN)/python -m tools.generate_codecs
 
 bench: setup  ## every benchmark, against its peer
 	@for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b || exit 1; done

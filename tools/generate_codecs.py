@@ -1,6 +1,6 @@
 """Writes the protocol codecs from the message definitions inside Kafka's jars.
 
-    python tools/generate_codecs.py [--into FOLDER]
+    python -m tools.generate_codecs [--into FOLDER]
 
 One module for each request and response of `holdfast.broker.protocol.apis`, in the versions
 served, and for each kind of record that the coordinators keep in their internal topics.
@@ -9,8 +9,9 @@ served, and for each kind of record that the coordinators keep in their internal
 import argparse
 from pathlib import Path
 
-from codec_generator.definitions import Message, message, read_definitions, snake
-from codec_generator.module import module
+from tools.codec_generator.definitions import Message, message, read_definitions
+from tools.codec_generator.module import module
+
 from holdfast.broker.protocol.apis import APIS
 from holdfast.jars import jars
 
@@ -34,8 +35,8 @@ def api_messages(jar: Path) -> list[Message]:
         api = APIS.get(definition.get("apiKey", -1))
         if api is None or definition["type"] not in ("request", "response"):
             continue
-        read = message(definition, range(api.min_version, api.max_version + 1))
-        if snake(read.name) != f"{api.name}_{read.kind}":
+        read = message(definition, jar.stem, range(api.min_version, api.max_version + 1))
+        if read.module != f"{api.name}_{read.kind}":
             raise ValueError(f"API {api.key} is {read.name}, not {api.name}")
         if read.flexible and read.flexible.start != max(api.first_flexible, api.min_version):
             raise ValueError(f"{read.name} is flexible from version {read.flexible.start} on")
@@ -46,18 +47,22 @@ def api_messages(jar: Path) -> list[Message]:
 def coordinator_messages(jar: Path, names: tuple[str, ...]) -> list[Message]:
     """The keys and values of a coordinator's internal topic."""
     definitions = {definition["name"]: definition for definition in read_definitions(jar)}
-    return [message(definitions[name]) for name in names]
+    return [message(definitions[name], jar.stem) for name in names]
+
+
+def messages() -> list[Message]:
+    """Everything there is code for."""
+    by_name = {jar.stem.rpartition("-")[0]: jar for jar in jars("kafka")}
+    found = api_messages(by_name[CLIENTS])
+    for jar, names in COORDINATOR_RECORDS.items():
+        found += coordinator_messages(by_name[jar], names)
+    return found
 
 
 def generate(folder: Path) -> None:
     """Writes every module anew, and removes what no longer belongs."""
-    by_name = {jar.stem.rpartition("-")[0]: jar for jar in jars("kafka")}
     modules = {"__init__": '"""Written by tools/generate_codecs.py: one module for a message."""\n'}
-    for read in api_messages(by_name[CLIENTS]):
-        modules[snake(read.name)] = module(read, by_name[CLIENTS].stem)
-    for jar, names in COORDINATOR_RECORDS.items():
-        for read in coordinator_messages(by_name[jar], names):
-            modules[snake(read.name)] = module(read, by_name[jar].stem)
+    modules |= {read.module: module(read) for read in messages()}
     folder.mkdir(parents=True, exist_ok=True)
     for stale in set(folder.glob("*.py")) - {folder / f"{name}.py" for name in modules}:
         stale.unlink()

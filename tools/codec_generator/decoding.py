@@ -1,8 +1,8 @@
 """Writes the body of a decoder for one version of a message."""
 
-from codec_generator.definitions import Field, Message, Struct
-from codec_generator.source import CODES, SIZES, Source
-from codec_generator.types import annotation, literal, variable
+from tools.codec_generator.definitions import Field, Message, Struct
+from tools.codec_generator.source import CODES, SIZES, Source
+from tools.codec_generator.types import annotation, literal, variable
 
 _CONVERSIONS = {
     "string": 'str(buffer[position:stop], "utf-8")',

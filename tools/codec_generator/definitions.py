@@ -59,6 +59,7 @@ class Message:
 
     root: Struct
     kind: str
+    jar: str
     key: int
     versions: range
     flexible: range
@@ -68,6 +69,10 @@ class Message:
     def name(self) -> str:
         return self.root.name
 
+    @property
+    def module(self) -> str:
+        return snake(self.name)
+
 
 def read_definitions(jar: Path) -> list[dict[str, Any]]:
     """Every message definition inside a jar."""
@@ -76,8 +81,8 @@ def read_definitions(jar: Path) -> list[dict[str, Any]]:
         return [json.loads(_strip_comments(archive.read(name).decode())) for name in names]
 
 
-def message(definition: dict[str, Any], served: range | None = None) -> Message:
-    """A definition in the versions that are served: all of its own, unless named."""
+def message(definition: dict[str, Any], jar: str, served: range | None = None) -> Message:
+    """A definition of a jar in the versions that are served: all of its own, unless named."""
     known = _versions(definition["validVersions"])
     versions = known if served is None else served
     if versions[0] not in known or versions[-1] not in known:
@@ -87,6 +92,7 @@ def message(definition: dict[str, Any], served: range | None = None) -> Message:
     return Message(
         root=root,
         kind=definition["type"],
+        jar=jar,
         key=definition["apiKey"],
         versions=versions,
         flexible=_overlap(_versions(definition["flexibleVersions"]), versions),

@@ -1,8 +1,8 @@
 """Writes the body of an encoder for one version of a message."""
 
-from codec_generator.definitions import Field, Message, Struct
-from codec_generator.source import CODES, Source
-from codec_generator.types import empty, is_set
+from tools.codec_generator.definitions import Field, Message, Struct
+from tools.codec_generator.source import CODES, Source
+from tools.codec_generator.types import empty, is_set
 
 
 class Encoding:

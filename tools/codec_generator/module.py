@@ -2,11 +2,11 @@
 
 import re
 
-from codec_generator.decoding import Decoding
-from codec_generator.definitions import Message
-from codec_generator.encoding import Encoding
-from codec_generator.source import Source
-from codec_generator.types import declaration
+from tools.codec_generator.decoding import Decoding
+from tools.codec_generator.definitions import Message
+from tools.codec_generator.encoding import Encoding
+from tools.codec_generator.source import Source
+from tools.codec_generator.types import declaration
 
 _PRIMITIVES = (
     "UNDECODABLE",
@@ -22,7 +22,7 @@ _PRIMITIVES = (
 )
 
 
-def module(message: Message, jar: str) -> str:
+def module(message: Message) -> str:
     """The source of a message's module."""
     decoders = _layouts({v: Decoding(message, v).source for v in message.versions})
     encoders = _layouts({v: Encoding(message, v).source for v in message.versions})
@@ -36,9 +36,7 @@ def module(message: Message, jar: str) -> str:
     elif message.kind == "coordinator-value":
         parts.append(_VALUE.format(name=message.name))
     body = "\n\n".join(part for part in parts if part)
-    origin = (
-        f"# Written by tools/generate_codecs.py from {message.name}.json in {jar}: do not edit.\n"
-    )
+    origin = f"# Written by tools/generate_codecs.py from {message.name}.json in {message.jar}: do not edit.\n"
     return f"{origin}{_imports(body)}\n\n{body}"
 
 
@@ -120,7 +118,10 @@ def decode(version: int, buffer: Buffer, position: int = 0) -> {name}:
 
 
 def encode(version: int, message: {name}) -> list[Buffer]:
-    """The message in chunks. Fields that `version` does not have are left out."""
+    """The message in chunks.
+
+    Fields that `version` does not have are left out; None where it has no null is sent empty.
+    """
     return _ENCODERS[version](message)
 '''
 

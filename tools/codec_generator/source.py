@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from codec_generator.definitions import Field, Struct
+from tools.codec_generator.definitions import Field, Struct
 
 CODES = {
     "bool": "?",

@@ -1,6 +1,6 @@
 """How fields look in Python: their annotations and defaults."""
 
-from codec_generator.definitions import Field, Struct
+from tools.codec_generator.definitions import Field, Struct
 
 _PYTHON = {"string": "str", "bytes": "bytes", "bool": "bool", "uuid": "UUID", "float64": "float"}
 

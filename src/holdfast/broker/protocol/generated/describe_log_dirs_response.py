@@ -488,5 +488,8 @@ def decode(version: int, buffer: Buffer, position: int = 0) -> DescribeLogDirsRe
 
 
 def encode(version: int, message: DescribeLogDirsResponse) -> list[Buffer]:
-    """The message in chunks. Fields that `version` does not have are left out."""
+    """The message in chunks.
+
+    Fields that `version` does not have are left out; None where it has no null is sent empty.
+    """
     return _ENCODERS[version](message)

@@ -82,5 +82,8 @@ def decode(version: int, buffer: Buffer, position: int = 0) -> DescribeTransacti
 
 
 def encode(version: int, message: DescribeTransactionsRequest) -> list[Buffer]:
-    """The message in chunks. Fields that `version` does not have are left out."""
+    """The message in chunks.
+
+    Fields that `version` does not have are left out; None where it has no null is sent empty.
+    """
     return _ENCODERS[version](message)

@@ -250,7 +250,10 @@ def decode(version: int, buffer: Buffer, position: int = 0) -> TransactionLogVal
 
 
 def encode(version: int, message: TransactionLogValue) -> list[Buffer]:
-    """The message in chunks. Fields that `version` does not have are left out."""
+    """The message in chunks.
+
+    Fields that `version` does not have are left out; None where it has no null is sent empty.
+    """
     return _ENCODERS[version](message)
 
 

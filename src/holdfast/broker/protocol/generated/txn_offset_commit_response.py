@@ -180,5 +180,8 @@ def decode(version: int, buffer: Buffer, position: int = 0) -> TxnOffsetCommitRe
 
 
 def encode(version: int, message: TxnOffsetCommitResponse) -> list[Buffer]:
-    """The message in chunks. Fields that `version` does not have are left out."""
+    """The message in chunks.
+
+    Fields that `version` does not have are left out; None where it has no null is sent empty.
+    """
     return _ENCODERS[version](message)
