@@ -9,6 +9,7 @@ READY := $(VENV)/.ready
 SPARK_JARS := .jars/spark/.ready
 KAFKA_JARS := .jars/kafka/.ready
 PYTEST := $(BIN)/python -m pytest
+BENCHES := $(filter-out __init__,$(basename $(notdir $(wildcard bench/*.py))))
 
 .PHONY: help setup jars run test check format lock codecs bench chaos fuzz clean
 
@@ -58,7 +59,7 @@ codecs: setup  ## generate the protocol codecs anew
 	$(BIN)/python -m tools.generate_codecs
 
 bench: setup  ## every benchmark, against its peer
-	@for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b || exit 1; done
+	@for b in $(BENCHES); do echo "== $$b"; $(BIN)/python -m bench.$$b || exit 1; done
 
 chaos: setup  ## hundreds of kills under load
 	$(BIN)/python -m tests.chaos $(ARGS)

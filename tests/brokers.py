@@ -77,6 +77,16 @@ class BrokerProcess(ABC):
 
     def start(self) -> Self:
         """Start, and return once it serves."""
+        mark = self.launch()
+        try:
+            self._wait_until_serving(mark)
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def launch(self) -> int:
+        """Start, without waiting until it serves. -> where in the log this start begins"""
         assert not self.running, "already running"
         self.directory.mkdir(parents=True, exist_ok=True)
         self._prepare()
@@ -86,12 +96,7 @@ class BrokerProcess(ABC):
                 [*DIES_WITH_PARENT, *self._command()], stdout=log, stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL, env=self._environment(), cwd=self.directory,
             )  # fmt: skip
-        try:
-            self._wait_until_serving(mark)
-        except BaseException:
-            self.kill()
-            raise
-        return self
+        return mark
 
     def stop(self) -> int:
         """Ask it to end, as an operator would (SIGTERM). -> exit code"""

@@ -1,0 +1,1 @@
+"""Benchmarks: one command each, against the peer in the same run; the last line is JSON."""
