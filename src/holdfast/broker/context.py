@@ -12,6 +12,15 @@ class RequestContext(NamedTuple):
     """The address that clients are told to connect to."""
 
 
+class HangUp(NamedTuple):
+    """A handler's answer where the protocol has no words: the connection is closed, with a reason.
+
+    A Produce without acknowledgements gets no reply; closing makes its client look again.
+    """
+
+    reason: str
+
+
 class PendingReply:
     """An answer that comes later, handed on in the same turn of the loop in which it is known.
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from holdfast.broker.context import PendingReply, RequestContext
+from holdfast.broker.context import HangUp, PendingReply, RequestContext
 from holdfast.broker.protocol.apis import APIS, Api
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import skip_tagged_fields
@@ -98,6 +98,8 @@ class Dispatcher:
         context = RequestContext(version, client_id, peer.host, peer.listener)
         response = route.handle(self._broker, request, context)
         metrics = self._broker.metrics.requests[key]
+        if response.__class__ is HangUp:
+            raise BadFrame(response.reason)
         if response.__class__ is PendingReply:
             return self._later(response, route, version, correlation_id, started)
         if inspect.isawaitable(response):

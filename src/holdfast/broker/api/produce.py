@@ -3,7 +3,7 @@
 import logging
 from typing import TYPE_CHECKING
 
-from holdfast.broker.context import PendingReply, RequestContext
+from holdfast.broker.context import HangUp, PendingReply, RequestContext
 from holdfast.broker.log import RecordsRejected, StorageFailed
 from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.protocol.generated.produce_request import (
@@ -27,7 +27,7 @@ ALL = -1
 
 def handle(
     broker: "Broker", request: ProduceRequest, context: RequestContext
-) -> ProduceResponse | PendingReply | None:
+) -> ProduceResponse | PendingReply | HangUp | None:
     produce = _Produce(broker, request.acks)
     for topic in request.topic_data:
         produce.response.responses.append(
@@ -39,9 +39,7 @@ def handle(
             )
         )
     if request.acks == 0:
-        # Nobody reads an error here. Kafka closes the connection so that the client looks again;
-        # what was refused is counted and logged.
-        return None
+        return None if produce.refusal is None else HangUp(produce.refusal)
     return produce.answer()
 
 
@@ -50,6 +48,7 @@ class _Produce:
 
     def __init__(self, broker: "Broker", acks: int) -> None:
         self.response = ProduceResponse()
+        self.refusal: str | None = None
         self._broker = broker
         self._acks = acks
         self._waiting = 0
@@ -59,29 +58,29 @@ class _Produce:
         broker = self._broker
         answer = PartitionProduceResponse(index=data.index, base_offset=-1)
         if self._acks not in (ALL, 0, 1):
-            return _refuse(answer, ErrorCode.INVALID_REQUIRED_ACKS, "acks must be -1, 0 or 1")
+            return self._refuse(answer, ErrorCode.INVALID_REQUIRED_ACKS, "acks must be -1, 0 or 1")
         partition = broker.partition(topic, data.index)
         if partition is None:
-            return _refuse(answer, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
+            return self._refuse(answer, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
         records = data.records
         if not records:
-            return _refuse(answer, ErrorCode.INVALID_RECORD, "The request has no records")
+            return self._refuse(answer, ErrorCode.INVALID_RECORD, "The request has no records")
         transaction = peek_transaction(records)
         if transaction is not None:
             refusal = broker.transactions.verify(*transaction, topic, data.index)
             if refusal is not None:
                 broker.metrics.rejected_batches += 1
-                return _refuse(answer, refusal, None)
+                return self._refuse(answer, refusal, None)
         try:
             appended = partition.append(records)
         except RecordsRejected as error:
             broker.metrics.rejected_batches += 1
             log.info("%s: a batch was refused: %s", partition, error)
-            return _refuse(answer, error.error_code, str(error))
+            return self._refuse(answer, error.error_code, str(error))
         except StorageFailed as error:
             broker.metrics.storage_failures += 1
             log.error("%s: a batch could not be written: %s", partition, error)
-            return _refuse(answer, ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+            return self._refuse(answer, ErrorCode.KAFKA_STORAGE_ERROR, str(error))
         broker.metrics.appended_batches += 1
         broker.metrics.appended_bytes += len(records)
         answer.base_offset = appended.base_offset
@@ -93,7 +92,7 @@ class _Produce:
             def told(failure: StorageFailed | None) -> None:
                 if failure is not None:
                     answer.base_offset = -1
-                    _refuse(answer, ErrorCode.KAFKA_STORAGE_ERROR, str(failure))
+                    self._refuse(answer, ErrorCode.KAFKA_STORAGE_ERROR, str(failure))
                 self._waiting -= 1
                 if not self._waiting and self._reply is not None:
                     self._reply.answer(self.response)
@@ -107,10 +106,10 @@ class _Produce:
         self._reply = PendingReply()
         return self._reply
 
-
-def _refuse(
-    answer: PartitionProduceResponse, error_code: ErrorCode, message: str | None
-) -> PartitionProduceResponse:
-    answer.error_code = error_code
-    answer.error_message = message
-    return answer
+    def _refuse(
+        self, answer: PartitionProduceResponse, error_code: ErrorCode, message: str | None
+    ) -> PartitionProduceResponse:
+        answer.error_code = error_code
+        answer.error_message = message
+        self.refusal = message or error_code.name
+        return answer
