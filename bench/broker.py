@@ -20,9 +20,9 @@ from pathlib import Path
 import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
+from tests.brokers import BrokerProcess, EmbeddedBroker
 
 from bench.peers.kafka import ProductionKafka
-from tests.brokers import BrokerProcess, EmbeddedBroker
 
 PARTITIONS = 6
 VALUE = b"x" * 200

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from holdfast.jars import class_path
 from tests.brokers import ApacheKafka
+
+from holdfast.jars import class_path
 
 # KAFKA_HEAP_OPTS and KAFKA_JVM_PERFORMANCE_OPTS of Kafka's start script.
 JVM = [

@@ -156,9 +156,7 @@ class Dispatcher:
         task.add_done_callback(on_done)
         return self._later(pending, route, version, correlation_id, start)
 
-    def _encode(
-        self, route: _Route, version: int, correlation_id: int, response: Any
-    ) -> Chunks:
+    def _encode(self, route: _Route, version: int, correlation_id: int, response: Any) -> Chunks:
         chunks = route.encode(version, response)
         size = sum(map(len, chunks))
         # ApiVersions answers with the old header always: its reader cannot know better yet.

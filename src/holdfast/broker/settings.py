@@ -19,7 +19,7 @@ class BrokerSettings:
     """Address that clients are told to connect to, where it differs from `listen`."""
     data_dir: Path = Path("holdfast-data/broker")
     flush: Literal["sync", "os"] = "sync"
-    """`sync`: acknowledged means on disk (group-commit fdatasync). `os`: the page cache is enough."""
+    """`sync`: acknowledged means on disk (group-commit fdatasync). `os`: in the page cache."""
     http: str | None = None
     """Address of `/metrics` and `/healthz`; none unless given."""
 

@@ -1,4 +1,4 @@
-"""The topics of the broker: created, changed and deleted, durably, with Kafka's rules and errors."""
+"""The topics: created, changed and deleted, durably, with Kafka's rules and errors."""
 
 import logging
 import re
@@ -154,7 +154,9 @@ class Topics:
         self._change(topic, replace(topic.record, partitions=total))
         topic.partitions.extend(added)
 
-    def alter(self, name: str, overrides: Mapping[str, str], *, validate_only: bool = False) -> None:
+    def alter(
+        self, name: str, overrides: Mapping[str, str], *, validate_only: bool = False
+    ) -> None:
         """Replace the topic's settings by these."""
         topic = self._existing(name)
         config = _config(overrides)

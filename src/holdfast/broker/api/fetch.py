@@ -140,9 +140,7 @@ def _read(broker: "Broker", request: FetchRequest, wanted: list[_Wanted]) -> _At
     for want in wanted:
         if want.topic is not current:
             current = want.topic
-            topics.append(
-                FetchableTopicResponse(topic=current.topic, topic_id=current.topic_id)
-            )
+            topics.append(FetchableTopicResponse(topic=current.topic, topic_id=current.topic_id))
         if want.partition is None:
             data = PartitionData(
                 partition_index=want.asked.partition,

@@ -32,7 +32,9 @@ def handle(
             ListOffsetsTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _look_up(broker.partition(topic.name, asked.partition_index), asked, committed_only)
+                    _look_up(
+                        broker.partition(topic.name, asked.partition_index), asked, committed_only
+                    )
                     for asked in topic.partitions
                 ],
             )

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 NO_ID = uuid.UUID(int=0)
 
 
-def handle(
-    broker: "Broker", request: MetadataRequest, context: RequestContext
-) -> MetadataResponse:
+def handle(broker: "Broker", request: MetadataRequest, context: RequestContext) -> MetadataResponse:
     host, port = context.listener
     return MetadataResponse(
         brokers=[MetadataResponseBroker(node_id=broker.node_id, host=host, port=port)],

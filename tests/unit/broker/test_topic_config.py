@@ -1,0 +1,44 @@
+"""Topic settings are parsed, checked and described by their Kafka names."""
+
+import pytest
+
+from holdfast.broker.topic_config import InvalidTopicConfig, TopicConfig, definitions
+
+
+def test_defaults_are_kafkas() -> None:
+    described = TopicConfig().described()
+    assert described["retention.ms"] == "604800000"
+    assert described["cleanup.policy"] == "delete"
+    assert described["max.message.bytes"] == "1048588"
+
+
+def test_overrides_are_taken_and_described() -> None:
+    config = TopicConfig.of({"cleanup.policy": "compact, delete", "retention.ms": "-1"})
+    assert config.compacted
+    assert config.deletes
+    assert config.described()["cleanup.policy"] == "compact,delete"
+    assert config.described()["retention.ms"] == "-1"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("no.such.setting", "1"),
+        ("retention.ms", "soon"),
+        ("retention.ms", "-2"),
+        ("segment.bytes", "13"),
+        ("segment.bytes", "2147483648"),
+        ("cleanup.policy", "keep"),
+        ("cleanup.policy", ""),
+        ("message.timestamp.type", "Whenever"),
+        ("min.cleanable.dirty.ratio", "1.5"),
+    ],
+)
+def test_unusable_setting_is_refused_by_name(name: str, value: str) -> None:
+    with pytest.raises(InvalidTopicConfig, match=name.replace(".", r"\.")):
+        TopicConfig.of({name: value})
+
+
+def test_every_setting_is_documented() -> None:
+    assert definitions().keys() == TopicConfig().described().keys()
+    assert all(text for _, text in definitions().values())
