@@ -36,8 +36,9 @@ def module(message: Message) -> str:
     elif message.kind == "coordinator-value":
         parts.append(_VALUE.format(name=message.name))
     body = "\n\n".join(part for part in parts if part)
-    origin = f"# Written by tools/generate_codecs.py from {message.name}.json in {message.jar}: do not edit.\n"
-    return f"{origin}{_imports(body)}\n\n{body}"
+    origin = f"{message.name}.json in {message.jar}"
+    first = f"# Written by tools/generate_codecs.py from {origin}: do not edit.\n"
+    return f"{first}{_imports(body)}\n\n{body}"
 
 
 def _layouts(by_version: dict[int, Source]) -> list[tuple[list[int], Source]]:

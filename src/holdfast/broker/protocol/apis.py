@@ -8,25 +8,20 @@ from typing import NamedTuple
 NEVER_FLEXIBLE = 0x7FFF
 """First flexible version of an API that has none."""
 
-API_VERSIONS_KEY = 18
-
 
 class Api(NamedTuple):
-    """One request and its response, in the inclusive range of versions that the broker serves."""
+    """One request and its response, in the inclusive range of versions that the broker serves.
+
+    From `first_flexible` on, messages have tagged fields and compact lengths, and so have their
+    headers (request header 2 instead of 1, response header 1 instead of 0). The response to
+    ApiVersions alone keeps the old header: a client reads it before it knows any version.
+    """
 
     key: int
     name: str
     min_version: int
     max_version: int
     first_flexible: int
-
-    def request_header_version(self, version: int) -> int:
-        return 2 if version >= self.first_flexible else 1
-
-    def response_header_version(self, version: int) -> int:
-        # A client learns the broker's versions from ApiVersions: it must be able to read the
-        # answer before it knows them, so this one answer never has a flexible header.
-        return 1 if version >= self.first_flexible and self.key != API_VERSIONS_KEY else 0
 
 
 # Versions above these ranges belong to features that the broker does not announce: transaction
