@@ -1,0 +1,220 @@
+"""confluent-kafka as the tests use it: short ways to send, read to the end, and wait."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, TypeVar
+
+from confluent_kafka import (
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, NewTopic
+from tests.brokers import BrokerProcess
+
+DEADLINE_S = 20.0
+
+Config = Mapping[str, Any]
+Isolation = Literal["read_committed", "read_uncommitted"]
+T = TypeVar("T")
+
+
+def wait_until(condition: Callable[[], T], what: str, timeout: float = DEADLINE_S) -> T:
+    """The first true value of `condition`; fails with `what` when the deadline passes."""
+    end = time.monotonic() + timeout
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"not within {timeout} s: {what}; last value {value!r}"
+        time.sleep(0.02)
+
+
+def admin(broker: BrokerProcess) -> AdminClient:
+    return AdminClient({"bootstrap.servers": broker.bootstrap})
+
+
+def done(futures: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The results of an admin call, raising the first error."""
+    return {key: future.result(DEADLINE_S) for key, future in futures.items()}
+
+
+def create_topic(
+    broker: BrokerProcess, name: str, partitions: int = 1, config: Mapping[str, str] | None = None
+) -> str:
+    """Create a topic and wait until metadata shows it. -> its name"""
+    client = admin(broker)
+    done(client.create_topics([NewTopic(name, partitions, 1, config=dict(config or {}))]))
+
+    def led() -> bool:
+        found = client.list_topics(name, timeout=DEADLINE_S).topics[name]
+        leaders = [p.leader for p in found.partitions.values()]
+        return found.error is None and len(leaders) == partitions and min(leaders) >= 0
+
+    wait_until(led, f"topic {name} with {partitions} partitions")
+    return name
+
+
+def producer(broker: BrokerProcess, config: Config | None = None) -> Producer:
+    return Producer(
+        {"bootstrap.servers": broker.bootstrap, "linger.ms": 0, "acks": "all", **(config or {})}
+    )
+
+
+def transactional(
+    broker: BrokerProcess, transactional_id: str, config: Config | None = None
+) -> Producer:
+    """A transactional producer, initialised."""
+    made = producer(broker, {"transactional.id": transactional_id, **(config or {})})
+    made.init_transactions(DEADLINE_S)
+    return made
+
+
+def send(
+    client: Producer,
+    topic: str,
+    values: Iterable[bytes | None],
+    partition: int = 0,
+    **record: Any,
+) -> list[int]:
+    """Produce the values to one partition and wait. -> their offsets, as acknowledged"""
+    offsets: list[int] = []
+    failures: list[KafkaError] = []
+
+    def delivered(error: KafkaError | None, message: Message) -> None:
+        if error is None:
+            offsets.append(message.offset())
+        else:
+            failures.append(error)
+
+    for value in values:
+        client.produce(topic, value, partition=partition, on_delivery=delivered, **record)
+        client.poll(0)
+    assert client.flush(DEADLINE_S) == 0, "not all records were acknowledged in time"
+    if failures:
+        raise KafkaException(failures[0])
+    return offsets
+
+
+def consumer(broker: BrokerProcess, group: str, config: Config | None = None) -> Consumer:
+    return Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap,
+            "group.id": group,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "fetch.wait.max.ms": 50,
+            # Members hear of a rebalance by heartbeat: often, so that tests do not wait for it.
+            "heartbeat.interval.ms": 300,
+            **(config or {}),
+        }
+    )
+
+
+@contextmanager
+def open_consumer(
+    broker: BrokerProcess, group: str, config: Config | None = None
+) -> Iterator[Consumer]:
+    client = consumer(broker, group, config)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def read(
+    broker: BrokerProcess,
+    topic: str,
+    partition: int = 0,
+    start: int = 0,
+    isolation: Isolation = "read_committed",
+    config: Config | None = None,
+) -> list[Message]:
+    """All records of one partition from `start` to the end that `isolation` lets a reader see."""
+    settings = {"isolation.level": isolation, **(config or {})}
+    with open_consumer(broker, "reader-without-group", settings) as client:
+        client.assign([TopicPartition(topic, partition, start)])
+        return to_end(client, 1)
+
+
+def to_end(client: Consumer, partitions: int) -> list[Message]:
+    """Poll until each of the assigned partitions has come to its end."""
+    found: list[Message] = []
+    ended: set[int] = set()
+    end = time.monotonic() + DEADLINE_S
+    while len(ended) < partitions:
+        assert time.monotonic() < end, f"no end in sight after {len(found)} records"
+        message = client.poll(0.2)
+        if message is None:
+            continue
+        error = message.error()
+        if error is None:
+            found.append(message)
+            ended.discard(message.partition())
+        elif error.code() == KafkaError._PARTITION_EOF:
+            ended.add(message.partition())
+        elif not error.retriable():
+            raise KafkaException(error)
+    return found
+
+
+def next_record(client: Consumer) -> Message:
+    """The next record; ends of partitions are passed over."""
+
+    def record() -> Message | None:
+        message = client.poll(0.2)
+        if message is None or message.error() is None:
+            return message
+        if message.error().code() != KafkaError._PARTITION_EOF:
+            raise KafkaException(message.error())
+        return None
+
+    found = wait_until(record, "a record")
+    assert found is not None
+    return found
+
+
+def values(messages: Iterable[Message]) -> list[bytes | None]:
+    return [m.value() for m in messages]
+
+
+def offsets(messages: Iterable[Message]) -> list[int]:
+    return [m.offset() for m in messages]
+
+
+def committed(
+    broker: BrokerProcess,
+    group: str,
+    topic: str,
+    partition: int = 0,
+    isolation: Isolation = "read_committed",
+) -> int | None:
+    """The committed offset of a group as a consumer of that isolation sees it; None: none."""
+    with open_consumer(broker, group, {"isolation.level": isolation}) as client:
+        (found,) = client.committed([TopicPartition(topic, partition)], timeout=DEADLINE_S)
+    if found.error is not None:
+        raise KafkaException(found.error)
+    return found.offset if found.offset >= 0 else None
+
+
+def poll_until(
+    clients: Sequence[Consumer], condition: Callable[[], T], what: str, timeout: float = 30.0
+) -> T:
+    """Serve all consumers in turn until the condition holds; records that come are dropped."""
+
+    def turn() -> T:
+        for client in clients:
+            client.poll(0.02)
+        return condition()
+
+    return wait_until(turn, what, timeout)
+
+
+def assigned(client: Consumer) -> set[int]:
+    """The partitions that a consumer of one topic has."""
+    return {p.partition for p in client.assignment()}
