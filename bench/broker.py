@@ -50,7 +50,7 @@ class Bench:
         self, measure: Callable[[str], float], brokers: dict[str, str], what: str
     ) -> dict[str, float]:
         figures: dict[str, list[float]] = {name: [] for name in brokers}
-        for name, bootstrap in brokers.items():  # a round that does not count, to warm both up
+        for bootstrap in brokers.values():  # a round that does not count, to warm both up
             measure(bootstrap)
         for number in range(self.rounds):
             order = list(brokers.items())

@@ -1,4 +1,4 @@
-"""Settings: a flag wins over a `HOLDFAST_*` variable, that over `holdfast.toml`, that over the default.
+"""Settings: a flag wins over a `HOLDFAST_*` variable, that over the file, that over the default.
 
 A group of settings is a frozen dataclass; `load` fills it. An error names the setting in each of
 the places where it can be given.

@@ -100,11 +100,9 @@ class Broker:
 
     async def close(self) -> None:
         """Sync everything and write down that nothing needs to be recovered."""
-        while self._flusher is not None and not self._flusher.idle:
-            await asyncio.sleep(0.001)
-        states = {str(p): p.log.close().to_json() for p in self.topics.partitions()}
         if self._flusher is not None:
-            self._flusher.stop()
+            await self._flusher.stop()
+        states = {str(p): p.log.close().to_json() for p in self.topics.partitions()}
         replace_file(self.settings.data_dir / CLEAN_SHUTDOWN_FILE, json.dumps(states).encode())
 
     def _open_partition(self, topic: str, index: int, config: TopicConfig) -> Partition:
@@ -135,7 +133,7 @@ class Broker:
 
 
 def _take_clean_shutdown(data_dir: Path) -> dict[str, dict[str, object]]:
-    """The states that a clean shutdown left. They hold once: a crash from here on needs recovery."""
+    """The states that a clean shutdown left. They hold once."""
     path = data_dir / CLEAN_SHUTDOWN_FILE
     try:
         states: dict[str, dict[str, object]] = json.loads(path.read_bytes())

@@ -36,6 +36,7 @@ class Flusher:
         self._marked: dict[Partition, None] = {}
         self._syncing: set[Partition] = set()
         self._scheduled = False
+        self._round_done: asyncio.Event | None = None
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._done: deque[_Done] = deque()
         self._threads = [
@@ -52,11 +53,11 @@ class Flusher:
             self._scheduled = True
             self._loop.call_soon(self._start)
 
-    @property
-    def idle(self) -> bool:
-        return not self._marked and not self._syncing
-
-    def stop(self) -> None:
+    async def stop(self) -> None:
+        """Sync what is marked, then end the threads."""
+        while self._marked or self._syncing:
+            self._round_done = asyncio.Event()
+            await self._round_done.wait()
         for _ in self._threads:
             self._jobs.put(None)
         for thread in self._threads:
@@ -102,3 +103,5 @@ class Flusher:
                 partition.sync_failed(ticket, failure)
         if self._marked:
             self._start()
+        if self._round_done is not None:
+            self._round_done.set()

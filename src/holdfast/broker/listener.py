@@ -1,6 +1,7 @@
 """The listening socket, the connections it took, and the memory that they share."""
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from typing import TYPE_CHECKING
@@ -57,6 +58,7 @@ class Listener:
         self._connections: set[Connection] = set()
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.TimerHandle | None = None
+        self._all_closed: asyncio.Event | None = None
         self._loop = asyncio.get_running_loop()
         self.now = self._loop.time
 
@@ -78,9 +80,10 @@ class Listener:
             self._sweeper.cancel()
         for connection in list(self._connections):
             connection.drain()
-        deadline = self.now() + grace_seconds
-        while any(c.has_unanswered for c in self._connections) and self.now() < deadline:
-            await asyncio.sleep(0.005)
+        if self._connections:
+            self._all_closed = asyncio.Event()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._all_closed.wait(), grace_seconds)
         for connection in list(self._connections):
             connection.abort()
 
@@ -102,6 +105,8 @@ class Listener:
     def closed(self, connection: Connection) -> None:
         self._connections.discard(connection)
         self.broker.metrics.connections = len(self._connections)
+        if self._all_closed is not None and not self._connections:
+            self._all_closed.set()
 
     def reply_room(self) -> int:
         """Bytes that a fetch may still bring into memory."""
@@ -114,10 +119,9 @@ class Listener:
         for connection in list(self._connections):
             if connection.in_mid_frame and connection.last_active < stuck_before:
                 self._close(connection, "a request was left unfinished")
-            elif connection.last_active < idle_before:
+            elif connection.last_active < idle_before and not connection.has_unanswered:
                 # One that waits for us is not idle; one that does not take its replies is.
-                if not connection.has_unanswered:
-                    self._close(connection, "idle")
+                self._close(connection, "idle")
         self._sweeper = self._loop.call_later(SWEEP_SECONDS, self._sweep)
 
     def _close(self, connection: Connection, why: str) -> None:

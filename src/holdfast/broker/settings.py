@@ -9,7 +9,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSettings:
-    """Settings of one broker process: flags, `HOLDFAST_BROKER_*`, or `[broker]` in holdfast.toml."""
+    """Settings of one broker process, under `[broker]` in holdfast.toml."""
 
     listen: str = "127.0.0.1:9092"
     """Address to listen on. The protocol is served without credentials, so only loopback is taken
