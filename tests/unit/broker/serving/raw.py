@@ -1,0 +1,115 @@
+"""A broker on this very loop, and a client that speaks to it frame by frame."""
+
+import asyncio
+import contextlib
+import importlib
+import struct
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Self
+
+from holdfast.broker.broker import Broker
+from holdfast.broker.dispatch import Dispatcher
+from holdfast.broker.listener import Listener
+from holdfast.broker.protocol.apis import APIS, Api
+from holdfast.broker.records.batch import build_batch
+from holdfast.broker.settings import BrokerSettings
+
+BY_NAME: dict[str, Api] = {api.name: api for api in APIS.values()}
+DEADLINE_SECONDS = 10
+
+
+class Served:
+    def __init__(self, broker: Broker, listener: Listener, port: int) -> None:
+        self.broker = broker
+        self.listener = listener
+        self.port = port
+
+    async def client(self) -> "RawClient":
+        return RawClient(*await asyncio.open_connection("127.0.0.1", self.port))
+
+
+@contextlib.asynccontextmanager
+async def serving(data_dir: Path, **settings: Any) -> AsyncIterator[Served]:
+    data_dir.mkdir(parents=True, exist_ok=True)
+    broker = Broker(BrokerSettings(data_dir=data_dir, **settings))
+    listener = Listener(broker, Dispatcher(broker))
+    broker.reply_room = listener.reply_room
+    port = await listener.start("127.0.0.1", 0, None)
+    try:
+        yield Served(broker, listener, port)
+    finally:
+        await listener.stop(1)
+        await broker.close()
+
+
+def frame(api_name: str, version: int, request: Any, correlation_id: int = 1) -> bytes:
+    """A whole frame, with its size in front."""
+    api = BY_NAME[api_name]
+    module = importlib.import_module(f"holdfast.broker.protocol.generated.{api_name}_request")
+    header = struct.pack(">hhih", api.key, version, correlation_id, 4) + b"test"
+    if version >= api.first_flexible:
+        header += b"\0"
+    body = header + b"".join(module.encode(version, request))
+    return struct.pack(">i", len(body)) + body
+
+
+def produce_frame(
+    topic: str, partition: int, value: bytes, *, acks: int = -1, correlation_id: int = 1
+) -> bytes:
+    from holdfast.broker.protocol.generated import produce_request as module
+
+    batch = build_batch([(None, value)], timestamp=1_000)
+    request = module.ProduceRequest(
+        acks=acks,
+        timeout_ms=1_000,
+        topic_data=[
+            module.TopicProduceData(
+                name=topic,
+                partition_data=[
+                    module.PartitionProduceData(index=partition, records=memoryview(batch))
+                ],
+            )
+        ],
+    )
+    return frame("produce", 9, request, correlation_id)
+
+
+class RawClient:
+    """Sends bytes and frames, reads replies with their correlation ids."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.writer.close()
+
+    async def send(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def reply(self, api_name: str, version: int) -> tuple[int, Any]:
+        """The next reply: correlation id and decoded body."""
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            (size,) = struct.unpack(">i", await self.reader.readexactly(4))
+            data = await self.reader.readexactly(size)
+        api = BY_NAME[api_name]
+        position = 4 + (version >= api.first_flexible and api_name != "api_versions")
+        module = importlib.import_module(f"holdfast.broker.protocol.generated.{api_name}_response")
+        return int.from_bytes(data[:4], "big"), module.decode(version, memoryview(data), position)
+
+    async def call(self, api_name: str, version: int, request: Any) -> Any:
+        await self.send(frame(api_name, version, request))
+        return (await self.reply(api_name, version))[1]
+
+    async def closed(self) -> bool:
+        """Whether the broker closes the connection, replies that are left unread aside."""
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            with contextlib.suppress(ConnectionResetError):
+                while await self.reader.read(65536):
+                    pass
+            return True
