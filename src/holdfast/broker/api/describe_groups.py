@@ -1,0 +1,48 @@
+"""DescribeGroups: the members of groups, and what they read."""
+
+from typing import TYPE_CHECKING
+
+from holdfast.broker.context import RequestContext
+from holdfast.broker.groups.group import Group
+from holdfast.broker.groups.surroundings import GroupState
+from holdfast.broker.protocol.generated.describe_groups_request import DescribeGroupsRequest
+from holdfast.broker.protocol.generated.describe_groups_response import (
+    DescribedGroup,
+    DescribedGroupMember,
+    DescribeGroupsResponse,
+)
+
+if TYPE_CHECKING:
+    from holdfast.broker.broker import Broker
+
+
+def handle(
+    broker: "Broker", request: DescribeGroupsRequest, context: RequestContext
+) -> DescribeGroupsResponse:
+    return DescribeGroupsResponse(
+        groups=[_describe(group_id, broker.groups.get(group_id)) for group_id in request.groups]
+    )
+
+
+def _describe(group_id: str, group: Group | None) -> DescribedGroup:
+    if group is None:  # until version 6 that is no error
+        return DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value)
+    is_stable = group.state is GroupState.STABLE
+    protocol = group.roster.protocol if is_stable else None
+    return DescribedGroup(
+        group_id=group_id,
+        group_state=group.state.value,
+        protocol_type=group.roster.protocol_type or "",
+        protocol_data=protocol or "",
+        members=[
+            DescribedGroupMember(
+                member_id=member.member_id,
+                group_instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                member_metadata=member.metadata(protocol),
+                member_assignment=member.assignment if is_stable else b"",
+            )
+            for member in group.roster
+        ],
+    )

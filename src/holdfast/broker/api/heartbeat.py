@@ -1,0 +1,18 @@
+"""Heartbeat: a member is alive, and asks whether its generation is still the one."""
+
+from typing import TYPE_CHECKING
+
+from holdfast.broker.context import RequestContext
+from holdfast.broker.groups.requests import MemberClaim
+from holdfast.broker.protocol.generated.heartbeat_request import HeartbeatRequest
+from holdfast.broker.protocol.generated.heartbeat_response import HeartbeatResponse
+
+if TYPE_CHECKING:
+    from holdfast.broker.broker import Broker
+
+
+def handle(
+    broker: "Broker", request: HeartbeatRequest, context: RequestContext
+) -> HeartbeatResponse:
+    claim = MemberClaim(request.member_id, request.generation_id, request.group_instance_id)
+    return HeartbeatResponse(error_code=broker.groups.heartbeat(request.group_id, claim))

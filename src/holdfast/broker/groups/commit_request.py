@@ -1,0 +1,57 @@
+"""What OffsetCommit and TxnOffsetCommit have in common: offsets, some of which cannot be taken."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from holdfast.broker.groups.records import CommittedOffset, TopicPartition
+from holdfast.broker.protocol.errors import ErrorCode
+
+MAX_METADATA_LENGTH = 4096
+"""Kafka's default of `offset.metadata.max.bytes`; like Kafka we count characters."""
+
+
+class _Partition(Protocol):
+    partition_index: int
+    committed_offset: int
+    committed_leader_epoch: int
+    committed_metadata: str | None
+
+
+class _Topic(Protocol):
+    name: str
+
+    @property
+    def partitions(self) -> Sequence[_Partition]: ...
+
+
+class CommitRequest(NamedTuple):
+    offsets: dict[TopicPartition, CommittedOffset]
+    refused: dict[TopicPartition, ErrorCode]
+
+
+def read_commit_request(
+    topics: Sequence[_Topic],
+    topic_exists: Callable[[str], bool],
+    *,
+    now_ms: int,
+    expire_ms: int = -1,
+) -> CommitRequest:
+    request = CommitRequest({}, {})
+    for topic in topics:
+        exists = topic_exists(topic.name)
+        for partition in topic.partitions:
+            at = TopicPartition(topic.name, partition.partition_index)
+            metadata = partition.committed_metadata or ""
+            if not exists:
+                request.refused[at] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            elif len(metadata) > MAX_METADATA_LENGTH:
+                request.refused[at] = ErrorCode.OFFSET_METADATA_TOO_LARGE
+            else:
+                request.offsets[at] = CommittedOffset(
+                    partition.committed_offset,
+                    partition.committed_leader_epoch,
+                    metadata,
+                    now_ms,
+                    expire_ms,
+                )
+    return request
