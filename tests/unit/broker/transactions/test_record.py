@@ -1,0 +1,76 @@
+"""The records of the transaction log."""
+
+import pytest
+
+from holdfast.broker.transactions.record import (
+    UnknownTransactionRecord,
+    decode_key,
+    decode_value,
+    encode_key,
+    encode_value,
+)
+from holdfast.broker.transactions.transaction import TopicPartition, Transaction, TransactionState
+
+ONGOING = Transaction(
+    transactional_id="täglich",
+    producer_id=2**40,
+    epoch=7,
+    timeout_ms=60_000,
+    state=TransactionState.ONGOING,
+    partitions=frozenset(TopicPartition(f"topic-{i % 3}", i) for i in range(300)),
+    started_ms=1_700_000_000_000,
+    updated_ms=1_700_000_000_500,
+)
+ROTATED = Transaction(
+    transactional_id="t",
+    producer_id=2,
+    epoch=0,
+    last_epoch=32_766,
+    previous_producer_id=1,
+    timeout_ms=1,
+    updated_ms=3,
+)
+
+
+@pytest.mark.parametrize("transaction", [ONGOING, ROTATED])
+def test_what_is_written_is_read_back(transaction):
+    assert decode_key(encode_key(transaction.transactional_id)) == transaction.transactional_id
+    assert decode_value(transaction.transactional_id, encode_value(transaction)) == transaction
+
+
+def test_the_layout_is_kafkas():
+    assert encode_key("tx") == bytes.fromhex("0000 0002 7478")
+    value = encode_value(
+        Transaction(
+            transactional_id="tx",
+            producer_id=5,
+            epoch=1,
+            timeout_ms=60_000,
+            state=TransactionState.PREPARE_COMMIT,
+            partitions=frozenset({TopicPartition("ab", 2)}),
+            started_ms=9,
+            updated_ms=10,
+        )
+    )
+    assert value == bytes.fromhex(
+        "0001"  # version
+        "0000000000000005 0001 0000ea60 02"  # producer id, epoch, timeout, state
+        "02 03 6162 02 00000002 00"  # one topic of two letters, one partition, no tags
+        "000000000000000a 0000000000000009"  # last update, start
+        "00"  # no tags
+    )
+
+
+@pytest.mark.parametrize("key", [b"", b"\0", b"\0\1\0\1t", b"\0\0\0\5t"])
+def test_unknown_keys_are_named(key):
+    with pytest.raises(UnknownTransactionRecord):
+        decode_key(key)
+
+
+def test_values_that_are_cut_off_or_of_another_version_are_named():
+    value = encode_value(ROTATED)
+    for size in range(len(value)):
+        with pytest.raises(UnknownTransactionRecord):
+            decode_value("t", value[:size])
+    with pytest.raises(UnknownTransactionRecord):
+        decode_value("t", b"\0\x09" + value[2:])
