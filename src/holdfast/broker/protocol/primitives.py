@@ -42,13 +42,16 @@ def read_uvarint(buffer: memoryview, position: int) -> tuple[int, int]:
 
 def read_long_uvarint(buffer: memoryview, position: int, first: int) -> tuple[int, int]:
     """A varint whose `first` byte, already read, says that more follow."""
-    value = first & 0x7F
-    for shift in (7, 14, 21, 28):
-        byte = buffer[position]
+    second = buffer[position]
+    if second < 0x80:  # up to 16 KB, which most record batches are
+        return first & 0x7F | second << 7, position + 1
+    value = first & 0x7F | (second & 0x7F) << 7
+    for shift in (14, 21, 28):
         position += 1
+        byte = buffer[position]
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value & 0xFFFFFFFF, position
+            return value & 0xFFFFFFFF, position + 1
     raise MalformedMessage("A varint is longer than 32 bits")
 
 
@@ -84,6 +87,8 @@ def skip_tagged_fields(buffer: memoryview, position: int) -> int:
 
 def uvarint(value: int) -> bytes:
     """`value`, which is not negative, as an unsigned varint."""
+    if 0x7F < value < 0x4000:
+        return bytes((value & 0x7F | 0x80, value >> 7))
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
