@@ -68,6 +68,15 @@ class ConflictError(TerminalError):
     """The thing is in a state that forbids this, e.g. offsets of a group that has members."""
 
 
+class GateStoppedError(TerminalError):
+    """The gate cannot know what to do with the next event, so it takes none. The message says what
+    a person has to do."""
+
+
+class StaleStateError(TransientError):
+    """The state at hand is not that of the last commit. It must be read again before acting."""
+
+
 class FencedError(TerminalError):
     """A newer producer or consumer has taken this one's place. It must end."""
 

@@ -85,6 +85,13 @@ class Document:
             raise self._unreadable(f"{name!r} must be a number, not {value!r}")
         return float(value)
 
+    def flag(self, name: str) -> bool:
+        """True if the field is there and true; a field that is left out is False."""
+        value = self._fields.pop(name, False)
+        if not isinstance(value, bool):
+            raise self._unreadable(f"{name!r} must be true or false, not {value!r}")
+        return value
+
     def optional_key(self) -> bytes | None:
         """The fields `key` or `key_base64`."""
         pair = {"key": self.optional_text("key"), "key_base64": self.optional_text("key_base64")}

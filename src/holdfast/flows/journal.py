@@ -33,6 +33,8 @@ class Outcome(StrEnum):
     OVERFLOW_ENDED = "overflow-ended"
     CHANGED = "changed"
     """Limits, policy or schema are others from the cut on."""
+    LOSS_ACCEPTED = "loss-accepted"
+    """Events before the cut were deleted before they were read, and someone said to go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,10 @@ class JournalRecord:
     superseded_by: int | None = None
     """The control offset of the command that acted instead."""
     drained_through: int | None = None
-    """Of a hold that stopped a drain, or a drain's end: the last source offset that came out."""
+    """Of a hold that stopped a drain, a dead-letter, or a drain's end: the last source offset that
+    had left held by then."""
+    settings: str = ""
+    """Of a change: the limits, policy and schema from the cut on, as JSON."""
     note: str = ""
 
 
@@ -79,6 +84,7 @@ def encode_journal(record: JournalRecord) -> tuple[bytes | None, bytes]:
             "first": record.first,
             "superseded_by": record.superseded_by,
             "drained_through": record.drained_through,
+            "settings": record.settings or None,
             "note": record.note or None,
         }
     )
@@ -97,6 +103,7 @@ def decode_journal(key: bytes | None, value: bytes | None) -> JournalRecord:
         first=document.optional_integer("first"),
         superseded_by=document.optional_integer("superseded_by"),
         drained_through=document.optional_integer("drained_through"),
+        settings=document.optional_text("settings") or "",
         note=document.optional_text("note") or "",
     )
     document.end()

@@ -39,6 +39,8 @@ class FlowDefinition:
     """Where the gate begins in events that were there before it."""
     overflow: Overflow = "block"
     limits: Limits = Limits()
+    schema: str | None = None
+    """Spark DDL over JSON values; without it values are opaque bytes."""
 
     def __post_init__(self) -> None:
         check_flow_name(self.name)
@@ -67,6 +69,7 @@ def encode_flow(flow: FlowDefinition) -> tuple[bytes, bytes]:
             "key_bytes": flow.limits.key_bytes,
             "flow_events": flow.limits.flow_events,
             "flow_bytes": flow.limits.flow_bytes,
+            "schema": flow.schema,
         }
     )
 
@@ -87,6 +90,7 @@ def decode_flow(key: bytes | None, value: bytes | None) -> FlowDefinition:
                 flow_events=document.integer("flow_events"),
                 flow_bytes=document.integer("flow_bytes"),
             ),
+            schema=document.optional_text("schema"),
         )
     except InvalidArgumentError as error:
         raise InvalidRecordError(f"This flow's definition cannot be read: {error}") from None

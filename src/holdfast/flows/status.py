@@ -33,6 +33,8 @@ class Entry:
     state: KeyState
     command_id: str
     """The hold (or the release, while draining) that put it into this state."""
+    command_offset: int = -1
+    """Where that command stands on the control log."""
     actor: str
     reason: str = ""
     since: int
@@ -41,11 +43,17 @@ class Entry:
     pace: float | None = None
     held_from: int
     drained_through: int
+    """Rows up to this one have left held, to processed or to the dead letters."""
     dead_through: int = -1
+    """Rows up to this one go to the dead letters, whatever the state becomes."""
     events: int = 0
     bytes: int = 0
+    oldest: int | None = None
+    """The timestamp of the first event that is still held."""
     counted_through: int = -1
-    """`events` and `bytes` count the held rows up to this source offset."""
+    """The last row that `events` and `bytes` count."""
+    overflow: bool = False
+    """The key is at its limit, and the journal says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +68,12 @@ class Position:
     """Source offset of the last event appended to held."""
     trim: int = 0
     """Rows of held below this offset are needed by nobody."""
+    counted_from: int = -1
+    """Where in held the rows begin that entries in status have not counted; -1: there are none."""
+    settings: str = ""
+    """The digest of the limits, policy and schema in force, as journalled."""
+    overflow: bool = False
+    """The flow is at its limit, and the journal says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +90,7 @@ def encode_entry(entry: Entry) -> tuple[bytes, bytes]:
             "state": entry.state.value,
             **key_to_json(entry.key),
             "command_id": entry.command_id,
+            "command_offset": entry.command_offset,
             "actor": entry.actor,
             "reason": entry.reason or None,
             "since": entry.since,
@@ -87,7 +102,9 @@ def encode_entry(entry: Entry) -> tuple[bytes, bytes]:
             "dead_through": entry.dead_through,
             "events": entry.events,
             "bytes": entry.bytes,
+            "oldest": entry.oldest,
             "counted_through": entry.counted_through,
+            "overflow": entry.overflow or None,
         }
     )
 
@@ -107,6 +124,9 @@ def encode_position(position: Position) -> tuple[bytes, bytes]:
             "owner": position.owner,
             "last_held": position.last_held,
             "trim": position.trim,
+            "counted_from": position.counted_from,
+            "settings": position.settings,
+            "overflow": position.overflow or None,
         }
     )
 
@@ -146,6 +166,7 @@ def _entry(key: bytes, value: bytes) -> Entry:
         key=key,
         state=_state(document.text("state")),
         command_id=document.text("command_id"),
+        command_offset=document.integer("command_offset"),
         actor=document.text("actor"),
         reason=document.optional_text("reason") or "",
         since=document.integer("since"),
@@ -157,7 +178,9 @@ def _entry(key: bytes, value: bytes) -> Entry:
         dead_through=document.integer("dead_through"),
         events=document.integer("events"),
         bytes=document.integer("bytes"),
+        oldest=document.optional_integer("oldest"),
         counted_through=document.integer("counted_through"),
+        overflow=document.flag("overflow"),
     )
     named = document.optional_key()
     document.end()
@@ -181,6 +204,9 @@ def _position(value: bytes | None) -> Position:
         owner=document.text("owner"),
         last_held=document.integer("last_held"),
         trim=document.integer("trim"),
+        counted_from=document.integer("counted_from"),
+        settings=document.text("settings"),
+        overflow=document.flag("overflow"),
     )
     document.end()
     return position
