@@ -20,6 +20,8 @@ class Decoding:
         self.source = Source(version, version in message.flexible)
         self._uuids: list[str] = []
         self.source.emit("end = len(buffer)")
+        if any(field.is_array for struct in message.structs for field in struct.fields):
+            self.source.emit("room = MOST_ELEMENTS")
         value = self._struct(message.root)
         self._flush()
         self.source.emit(f"return {value}")
@@ -98,7 +100,8 @@ class Decoding:
         source = self.source
         least = source.least_size(field)
         needed = "count" if least == 1 else f"count * {least}"
-        with source.block(f"if not 0 <= {needed} <= end - position:"):
+        source.emit("room -= count")
+        with source.block(f"if not 0 <= {needed} <= end - position or room < 0:"):
             source.emit(f'raise bad_length("{target}", count)')
         if field.type in CODES and field.type != "uuid":
             code = CODES[field.type]
@@ -145,8 +148,8 @@ class Decoding:
             if not known:
                 source.emit("position = skip_tags(buffer, position, tags)")
                 return
-            with source.block("if tags > 127:"):
-                source.emit("tags, position = read_long_uvarint(buffer, position, tags)")
+            with source.block("if tags > MOST_TAGS:"):
+                source.emit(f'raise bad_length("The tagged fields of {struct.name}", tags)')
             with source.block("for _ in range(tags):"):
                 self._known_tags(struct, known)
 

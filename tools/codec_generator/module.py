@@ -9,6 +9,8 @@ from tools.codec_generator.source import Source
 from tools.codec_generator.types import declaration
 
 _PRIMITIVES = (
+    "MOST_ELEMENTS",
+    "MOST_TAGS",
     "UNDECODABLE",
     "ZERO_UUID",
     "Buffer",

@@ -15,6 +15,11 @@ Buffer = bytes | bytearray | memoryview
 ZERO_UUID = UUID(int=0)
 LONGEST_STRING = 0x7FFF
 
+# An element may take one byte on the wire and a hundred in memory, and all are decoded at one go:
+# without bounds a single frame could fill the memory and keep everyone else waiting.
+MOST_ELEMENTS = 1 << 18
+MOST_TAGS = 32
+
 UNDECODABLE = (struct.error, IndexError, UnicodeDecodeError)
 """What reading past the end, or text that is not UTF-8, raises inside a generated decoder."""
 
@@ -26,10 +31,8 @@ def uuid_of(raw: bytes) -> UUID:
 
 
 def bad_length(field: str, length: int) -> MalformedMessage:
-    """The error for a length that is negative where null is not allowed, or beyond the end."""
-    return MalformedMessage(
-        f"{field} claims a length of {length}, which its message has no room for"
-    )
+    """The error for a length that is null where it must not be, beyond the end, or absurd."""
+    return MalformedMessage(f"{field} claims a length of {length}: that cannot be")
 
 
 def read_uvarint(buffer: memoryview, position: int) -> tuple[int, int]:
@@ -63,11 +66,10 @@ def read_long_string_length(buffer: memoryview, position: int, first: int) -> tu
     return length, position
 
 
-def skip_tags(buffer: memoryview, position: int, first: int) -> int:
-    """The position after a section of unknown tagged fields whose first count byte was read."""
-    count = first
-    if first > 0x7F:
-        count, position = read_long_uvarint(buffer, position, first)
+def skip_tags(buffer: memoryview, position: int, count: int) -> int:
+    """The position after `count` unknown tagged fields. A count has one byte: more is absurd."""
+    if count > MOST_TAGS:
+        raise bad_length("A section of tagged fields", count)
     for _ in range(count):
         _, position = read_uvarint(buffer, position)
         size, position = read_uvarint(buffer, position)

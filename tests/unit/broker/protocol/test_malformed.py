@@ -2,6 +2,7 @@
 
 import random
 import tracemalloc
+from types import ModuleType
 
 import pytest
 from hypothesis import given, settings
@@ -13,12 +14,13 @@ from tools.generate_codecs import messages
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.generated import (
     fetch_request,
+    list_offsets_request,
     metadata_request,
     offset_commit_key,
     offset_commit_value,
     produce_request,
 )
-from holdfast.broker.protocol.primitives import skip_tagged_fields
+from holdfast.broker.protocol.primitives import MOST_ELEMENTS, MOST_TAGS, skip_tagged_fields
 
 CASES = [(message, version) for message in messages() for version in message.versions]
 IDS = [f"{message.module}-{version}" for message, version in CASES]
@@ -91,6 +93,45 @@ def test_a_huge_count_is_refused_before_anything_is_allocated(version: int, raw:
         assert tracemalloc.get_traced_memory()[1] < 100_000
     finally:
         tracemalloc.stop()
+
+
+def test_more_elements_than_any_request_needs_are_refused() -> None:
+    """They would fit the frame, but not the memory, and the broker would do nothing else."""
+    topics = [metadata_request.MetadataRequestTopic(name="")] * (MOST_ELEMENTS + 1)
+    most = b"".join(metadata_request.encode(0, metadata_request.MetadataRequest(topics[1:])))
+    assert len(metadata_request.decode(0, most).topics or []) == MOST_ELEMENTS
+    more = b"".join(metadata_request.encode(0, metadata_request.MetadataRequest(topics)))
+    with pytest.raises(MalformedMessage, match="topics"):
+        metadata_request.decode(0, more)
+
+
+def test_elements_of_inner_arrays_count_together() -> None:
+    topic = list_offsets_request.ListOffsetsTopic(
+        "t", [list_offsets_request.ListOffsetsPartition()] * (MOST_ELEMENTS // 2)
+    )
+    request = list_offsets_request.ListOffsetsRequest(topics=[topic, topic])
+    raw = b"".join(list_offsets_request.encode(7, request))
+    with pytest.raises(MalformedMessage, match="partitions"):
+        list_offsets_request.decode(7, raw)
+
+
+@pytest.mark.parametrize(
+    ("module", "version", "message"),
+    [
+        (produce_request, 9, produce_request.ProduceRequest()),
+        (fetch_request, 12, fetch_request.FetchRequest()),
+    ],
+    ids=["none known", "some known"],
+)
+def test_more_tagged_fields_than_any_message_has_are_refused(
+    module: ModuleType, version: int, message: object
+) -> None:
+    raw = b"".join(module.encode(version, message))[:-1]
+    most = raw + bytes((MOST_TAGS,)) + b"\x60\x00" * MOST_TAGS
+    assert module.decode(version, most) == message
+    more = raw + bytes((MOST_TAGS + 1,)) + b"\x60\x00" * (MOST_TAGS + 1)
+    with pytest.raises(MalformedMessage, match="tagged fields"):
+        module.decode(version, more)
 
 
 def test_null_is_refused_where_a_version_has_no_null() -> None:

@@ -5,6 +5,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -41,6 +42,7 @@ _pack_qhi = Struct(">qhi").pack
 
 def _decode_0(buffer: memoryview, position: int) -> AddPartitionsToTxnRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -51,7 +53,8 @@ def _decode_0(buffer: memoryview, position: int) -> AddPartitionsToTxnRequest:
     v3_and_below_topics: list[AddPartitionsToTxnTopic]
     v3_and_below_producer_id, v3_and_below_producer_epoch, count = _unpack_qhi(buffer, position)
     position += 14
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("v3_and_below_topics", count)
     v3_and_below_topics = []
     for _ in range(count):
@@ -65,7 +68,8 @@ def _decode_0(buffer: memoryview, position: int) -> AddPartitionsToTxnRequest:
         add_partitions_to_txn_topic_partitions: list[int]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("add_partitions_to_txn_topic_partitions", count)
         add_partitions_to_txn_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
@@ -75,6 +79,7 @@ def _decode_0(buffer: memoryview, position: int) -> AddPartitionsToTxnRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> AddPartitionsToTxnRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -90,7 +95,8 @@ def _decode_3(buffer: memoryview, position: int) -> AddPartitionsToTxnRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("v3_and_below_topics", count)
     v3_and_below_topics = []
     for _ in range(count):
@@ -109,7 +115,8 @@ def _decode_3(buffer: memoryview, position: int) -> AddPartitionsToTxnRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("add_partitions_to_txn_topic_partitions", count)
         add_partitions_to_txn_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4

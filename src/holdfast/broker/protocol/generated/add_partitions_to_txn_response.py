@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -47,10 +48,12 @@ _pack_ii = Struct(">ii").pack
 
 def _decode_0(buffer: memoryview, position: int) -> AddPartitionsToTxnResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("results_by_topic_v3_and_below", count)
     results_by_topic_v3_and_below = []
     for _ in range(count):
@@ -64,7 +67,8 @@ def _decode_0(buffer: memoryview, position: int) -> AddPartitionsToTxnResponse:
         add_partitions_to_txn_topic_result_results_by_partition: list[AddPartitionsToTxnPartitionResult]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 6 <= end - position:
+        room -= count
+        if not 0 <= count * 6 <= end - position or room < 0:
             raise bad_length("add_partitions_to_txn_topic_result_results_by_partition", count)
         add_partitions_to_txn_topic_result_results_by_partition = []
         for _ in range(count):
@@ -77,13 +81,15 @@ def _decode_0(buffer: memoryview, position: int) -> AddPartitionsToTxnResponse:
 
 def _decode_3(buffer: memoryview, position: int) -> AddPartitionsToTxnResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("results_by_topic_v3_and_below", count)
     results_by_topic_v3_and_below = []
     for _ in range(count):
@@ -102,7 +108,8 @@ def _decode_3(buffer: memoryview, position: int) -> AddPartitionsToTxnResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 7 <= end - position:
+        room -= count
+        if not 0 <= count * 7 <= end - position or room < 0:
             raise bad_length("add_partitions_to_txn_topic_result_results_by_partition", count)
         add_partitions_to_txn_topic_result_results_by_partition = []
         for _ in range(count):

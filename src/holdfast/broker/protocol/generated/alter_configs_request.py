@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -49,10 +50,12 @@ _pack_tB = Struct(">?B").pack
 
 def _decode_0(buffer: memoryview, position: int) -> AlterConfigsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     resources: list[AlterConfigsResource]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 7 <= end - position:
+    room -= count
+    if not 0 <= count * 7 <= end - position or room < 0:
         raise bad_length("resources", count)
     resources = []
     for _ in range(count):
@@ -66,7 +69,8 @@ def _decode_0(buffer: memoryview, position: int) -> AlterConfigsRequest:
         alter_configs_resource_configs: list[AlterableConfig]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("alter_configs_resource_configs", count)
         alter_configs_resource_configs = []
         for _ in range(count):
@@ -97,13 +101,15 @@ def _decode_0(buffer: memoryview, position: int) -> AlterConfigsRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> AlterConfigsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     resources: list[AlterConfigsResource]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("resources", count)
     resources = []
     for _ in range(count):
@@ -122,7 +128,8 @@ def _decode_2(buffer: memoryview, position: int) -> AlterConfigsRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("alter_configs_resource_configs", count)
         alter_configs_resource_configs = []
         for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -43,10 +44,12 @@ _pack_ii = Struct(">ii").pack
 
 def _decode_0(buffer: memoryview, position: int) -> AlterConfigsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[AlterConfigsResourceResponse]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 7 <= end - position:
+    room -= count
+    if not 0 <= count * 7 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -74,13 +77,15 @@ def _decode_0(buffer: memoryview, position: int) -> AlterConfigsResponse:
 
 def _decode_2(buffer: memoryview, position: int) -> AlterConfigsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[AlterConfigsResourceResponse]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):

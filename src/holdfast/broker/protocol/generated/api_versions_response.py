@@ -4,6 +4,8 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
+    MOST_TAGS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -68,10 +70,12 @@ _pack_t = Struct(">?").pack
 
 def _decode_0(buffer: memoryview, position: int) -> ApiVersionsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     api_keys: list[ApiVersion]
     error_code, count = _unpack_hi(buffer, position)
     position += 6
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("api_keys", count)
     api_keys = []
     for _ in range(count):
@@ -83,10 +87,12 @@ def _decode_0(buffer: memoryview, position: int) -> ApiVersionsResponse:
 
 def _decode_1(buffer: memoryview, position: int) -> ApiVersionsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     api_keys: list[ApiVersion]
     error_code, count = _unpack_hi(buffer, position)
     position += 6
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("api_keys", count)
     api_keys = []
     for _ in range(count):
@@ -100,13 +106,15 @@ def _decode_1(buffer: memoryview, position: int) -> ApiVersionsResponse:
 
 def _decode_3(buffer: memoryview, position: int) -> ApiVersionsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     api_keys: list[ApiVersion]
     error_code, count = _unpack_hB(buffer, position)
     position += 3
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 7 <= end - position:
+    room -= count
+    if not 0 <= count * 7 <= end - position or room < 0:
         raise bad_length("api_keys", count)
     api_keys = []
     for _ in range(count):
@@ -122,8 +130,8 @@ def _decode_3(buffer: memoryview, position: int) -> ApiVersionsResponse:
     throttle_time_ms, tags = _unpack_iB(buffer, position)
     position += 5
     if tags:
-        if tags > 127:
-            tags, position = read_long_uvarint(buffer, position, tags)
+        if tags > MOST_TAGS:
+            raise bad_length("The tagged fields of ApiVersionsResponse", tags)
         for _ in range(tags):
             tag, position = read_uvarint(buffer, position)
             size, position = read_uvarint(buffer, position)
@@ -136,7 +144,8 @@ def _decode_3(buffer: memoryview, position: int) -> ApiVersionsResponse:
                 if count > 127:
                     count, position = read_long_uvarint(buffer, position, count)
                 count -= 1
-                if not 0 <= count * 6 <= end - position:
+                room -= count
+                if not 0 <= count * 6 <= end - position or room < 0:
                     raise bad_length("supported_features", count)
                 supported_features = []
                 for _ in range(count):
@@ -163,7 +172,8 @@ def _decode_3(buffer: memoryview, position: int) -> ApiVersionsResponse:
                 if count > 127:
                     count, position = read_long_uvarint(buffer, position, count)
                 count -= 1
-                if not 0 <= count * 6 <= end - position:
+                room -= count
+                if not 0 <= count * 6 <= end - position or room < 0:
                     raise bad_length("finalized_features", count)
                 finalized_features = []
                 for _ in range(count):

@@ -5,6 +5,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -48,10 +49,12 @@ _pack_itB = Struct(">i?B").pack
 
 def _decode_0(buffer: memoryview, position: int) -> CreatePartitionsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[CreatePartitionsTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 10 <= end - position:
+    room -= count
+    if not 0 <= count * 10 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -66,14 +69,16 @@ def _decode_0(buffer: memoryview, position: int) -> CreatePartitionsRequest:
         create_partitions_topic_count, count = _unpack_ii(buffer, position)
         position += 8
         if count >= 0:
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("create_partitions_topic_assignments", count)
             create_partitions_topic_assignments = []
             for _ in range(count):
                 create_partitions_assignment_broker_ids: list[int]
                 (count,) = _unpack_i(buffer, position)
                 position += 4
-                if not 0 <= count * 4 <= end - position:
+                room -= count
+                if not 0 <= count * 4 <= end - position or room < 0:
                     raise bad_length("create_partitions_assignment_broker_ids", count)
                 create_partitions_assignment_broker_ids = list(struct.unpack_from(f">{count}i", buffer, position))
                 position += count * 4
@@ -88,13 +93,15 @@ def _decode_0(buffer: memoryview, position: int) -> CreatePartitionsRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> CreatePartitionsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[CreatePartitionsTopic]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 7 <= end - position:
+    room -= count
+    if not 0 <= count * 7 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -114,7 +121,8 @@ def _decode_2(buffer: memoryview, position: int) -> CreatePartitionsRequest:
             count, position = read_long_uvarint(buffer, position, count)
         if count:
             count -= 1
-            if not 0 <= count * 2 <= end - position:
+            room -= count
+            if not 0 <= count * 2 <= end - position or room < 0:
                 raise bad_length("create_partitions_topic_assignments", count)
             create_partitions_topic_assignments = []
             for _ in range(count):
@@ -124,7 +132,8 @@ def _decode_2(buffer: memoryview, position: int) -> CreatePartitionsRequest:
                 if count > 127:
                     count, position = read_long_uvarint(buffer, position, count)
                 count -= 1
-                if not 0 <= count * 4 <= end - position:
+                room -= count
+                if not 0 <= count * 4 <= end - position or room < 0:
                     raise bad_length("create_partitions_assignment_broker_ids", count)
                 create_partitions_assignment_broker_ids = list(struct.unpack_from(f">{count}i", buffer, position))
                 position += count * 4

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -39,10 +40,12 @@ _pack_ii = Struct(">ii").pack
 
 def _decode_0(buffer: memoryview, position: int) -> CreatePartitionsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results: list[CreatePartitionsTopicResult]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("results", count)
     results = []
     for _ in range(count):
@@ -70,13 +73,15 @@ def _decode_0(buffer: memoryview, position: int) -> CreatePartitionsResponse:
 
 def _decode_2(buffer: memoryview, position: int) -> CreatePartitionsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results: list[CreatePartitionsTopicResult]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 5 <= end - position:
+    room -= count
+    if not 0 <= count * 5 <= end - position or room < 0:
         raise bad_length("results", count)
     results = []
     for _ in range(count):

@@ -5,6 +5,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -62,10 +63,12 @@ _pack_itB = Struct(">i?B").pack
 
 def _decode_2(buffer: memoryview, position: int) -> CreateTopicsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[CreatableTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 16 <= end - position:
+    room -= count
+    if not 0 <= count * 16 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -79,14 +82,16 @@ def _decode_2(buffer: memoryview, position: int) -> CreateTopicsRequest:
         creatable_topic_assignments: list[CreatableReplicaAssignment]
         creatable_topic_num_partitions, creatable_topic_replication_factor, count = _unpack_ihi(buffer, position)
         position += 10
-        if not 0 <= count * 8 <= end - position:
+        room -= count
+        if not 0 <= count * 8 <= end - position or room < 0:
             raise bad_length("creatable_topic_assignments", count)
         creatable_topic_assignments = []
         for _ in range(count):
             creatable_replica_assignment_broker_ids: list[int]
             creatable_replica_assignment_partition_index, count = _unpack_ii(buffer, position)
             position += 8
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("creatable_replica_assignment_broker_ids", count)
             creatable_replica_assignment_broker_ids = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -94,7 +99,8 @@ def _decode_2(buffer: memoryview, position: int) -> CreateTopicsRequest:
         creatable_topic_configs: list[CreatableTopicConfig]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("creatable_topic_configs", count)
         creatable_topic_configs = []
         for _ in range(count):
@@ -125,13 +131,15 @@ def _decode_2(buffer: memoryview, position: int) -> CreateTopicsRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> CreateTopicsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[CreatableTopic]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 10 <= end - position:
+    room -= count
+    if not 0 <= count * 10 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -150,7 +158,8 @@ def _decode_5(buffer: memoryview, position: int) -> CreateTopicsRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 6 <= end - position:
+        room -= count
+        if not 0 <= count * 6 <= end - position or room < 0:
             raise bad_length("creatable_topic_assignments", count)
         creatable_topic_assignments = []
         for _ in range(count):
@@ -160,7 +169,8 @@ def _decode_5(buffer: memoryview, position: int) -> CreateTopicsRequest:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("creatable_replica_assignment_broker_ids", count)
             creatable_replica_assignment_broker_ids = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -175,7 +185,8 @@ def _decode_5(buffer: memoryview, position: int) -> CreateTopicsRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("creatable_topic_configs", count)
         creatable_topic_configs = []
         for _ in range(count):

@@ -5,6 +5,8 @@ from uuid import UUID
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
+    MOST_TAGS,
     UNDECODABLE,
     ZERO_UUID,
     Buffer,
@@ -63,10 +65,12 @@ _pack_uh = Struct(">16sh").pack
 
 def _decode_2(buffer: memoryview, position: int) -> CreateTopicsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[CreatableTopicResult]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -94,13 +98,15 @@ def _decode_2(buffer: memoryview, position: int) -> CreateTopicsResponse:
 
 def _decode_5(buffer: memoryview, position: int) -> CreateTopicsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[CreatableTopicResult]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 12 <= end - position:
+    room -= count
+    if not 0 <= count * 12 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -133,7 +139,8 @@ def _decode_5(buffer: memoryview, position: int) -> CreateTopicsResponse:
             count, position = read_long_uvarint(buffer, position, count)
         if count:
             count -= 1
-            if not 0 <= count * 6 <= end - position:
+            room -= count
+            if not 0 <= count * 6 <= end - position or room < 0:
                 raise bad_length("creatable_topic_result_configs", count)
             creatable_topic_result_configs = []
             for _ in range(count):
@@ -170,8 +177,8 @@ def _decode_5(buffer: memoryview, position: int) -> CreateTopicsResponse:
         tags = buffer[position]
         position += 1
         if tags:
-            if tags > 127:
-                tags, position = read_long_uvarint(buffer, position, tags)
+            if tags > MOST_TAGS:
+                raise bad_length("The tagged fields of CreatableTopicResult", tags)
             for _ in range(tags):
                 tag, position = read_uvarint(buffer, position)
                 size, position = read_uvarint(buffer, position)
@@ -195,13 +202,15 @@ def _decode_5(buffer: memoryview, position: int) -> CreateTopicsResponse:
 
 def _decode_7(buffer: memoryview, position: int) -> CreateTopicsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[CreatableTopicResult]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 28 <= end - position:
+    room -= count
+    if not 0 <= count * 28 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -235,7 +244,8 @@ def _decode_7(buffer: memoryview, position: int) -> CreateTopicsResponse:
             count, position = read_long_uvarint(buffer, position, count)
         if count:
             count -= 1
-            if not 0 <= count * 6 <= end - position:
+            room -= count
+            if not 0 <= count * 6 <= end - position or room < 0:
                 raise bad_length("creatable_topic_result_configs", count)
             creatable_topic_result_configs = []
             for _ in range(count):
@@ -272,8 +282,8 @@ def _decode_7(buffer: memoryview, position: int) -> CreateTopicsResponse:
         tags = buffer[position]
         position += 1
         if tags:
-            if tags > 127:
-                tags, position = read_long_uvarint(buffer, position, tags)
+            if tags > MOST_TAGS:
+                raise bad_length("The tagged fields of CreatableTopicResult", tags)
             for _ in range(tags):
                 tag, position = read_uvarint(buffer, position)
                 size, position = read_uvarint(buffer, position)

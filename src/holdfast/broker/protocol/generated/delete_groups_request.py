@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -27,10 +28,12 @@ _pack_i = Struct(">i").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DeleteGroupsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups_names: list[str]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 2 <= end - position:
+    room -= count
+    if not 0 <= count * 2 <= end - position or room < 0:
         raise bad_length("groups_names", count)
     groups_names = []
     for _ in range(count):
@@ -47,13 +50,15 @@ def _decode_0(buffer: memoryview, position: int) -> DeleteGroupsRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> DeleteGroupsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups_names: list[str]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count <= end - position:
+    room -= count
+    if not 0 <= count <= end - position or room < 0:
         raise bad_length("groups_names", count)
     groups_names = []
     for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -38,10 +39,12 @@ _pack_ii = Struct(">ii").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DeleteGroupsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results: list[DeletableGroupResult]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("results", count)
     results = []
     for _ in range(count):
@@ -60,13 +63,15 @@ def _decode_0(buffer: memoryview, position: int) -> DeleteGroupsResponse:
 
 def _decode_2(buffer: memoryview, position: int) -> DeleteGroupsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results: list[DeletableGroupResult]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("results", count)
     results = []
     for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -46,10 +47,12 @@ _pack_iqB = Struct(">iqB").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DeleteRecordsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[DeleteRecordsTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -63,7 +66,8 @@ def _decode_0(buffer: memoryview, position: int) -> DeleteRecordsRequest:
         delete_records_topic_partitions: list[DeleteRecordsPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 12 <= end - position:
+        room -= count
+        if not 0 <= count * 12 <= end - position or room < 0:
             raise bad_length("delete_records_topic_partitions", count)
         delete_records_topic_partitions = []
         for _ in range(count):
@@ -78,13 +82,15 @@ def _decode_0(buffer: memoryview, position: int) -> DeleteRecordsRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> DeleteRecordsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[DeleteRecordsTopic]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -103,7 +109,8 @@ def _decode_2(buffer: memoryview, position: int) -> DeleteRecordsRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 13 <= end - position:
+        room -= count
+        if not 0 <= count * 13 <= end - position or room < 0:
             raise bad_length("delete_records_topic_partitions", count)
         delete_records_topic_partitions = []
         for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -48,10 +49,12 @@ _pack_iqhB = Struct(">iqhB").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DeleteRecordsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[DeleteRecordsTopicResult]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -65,7 +68,8 @@ def _decode_0(buffer: memoryview, position: int) -> DeleteRecordsResponse:
         delete_records_topic_result_partitions: list[DeleteRecordsPartitionResult]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 14 <= end - position:
+        room -= count
+        if not 0 <= count * 14 <= end - position or room < 0:
             raise bad_length("delete_records_topic_result_partitions", count)
         delete_records_topic_result_partitions = []
         for _ in range(count):
@@ -78,13 +82,15 @@ def _decode_0(buffer: memoryview, position: int) -> DeleteRecordsResponse:
 
 def _decode_2(buffer: memoryview, position: int) -> DeleteRecordsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[DeleteRecordsTopicResult]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -103,7 +109,8 @@ def _decode_2(buffer: memoryview, position: int) -> DeleteRecordsResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 15 <= end - position:
+        room -= count
+        if not 0 <= count * 15 <= end - position or room < 0:
             raise bad_length("delete_records_topic_result_partitions", count)
         delete_records_topic_result_partitions = []
         for _ in range(count):

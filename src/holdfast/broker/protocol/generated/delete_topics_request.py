@@ -5,6 +5,7 @@ from uuid import UUID
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     ZERO_UUID,
     Buffer,
@@ -42,10 +43,12 @@ _pack_uB = Struct(">16sB").pack
 
 def _decode_1(buffer: memoryview, position: int) -> DeleteTopicsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topic_names: list[str]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 2 <= end - position:
+    room -= count
+    if not 0 <= count * 2 <= end - position or room < 0:
         raise bad_length("topic_names", count)
     topic_names = []
     for _ in range(count):
@@ -64,13 +67,15 @@ def _decode_1(buffer: memoryview, position: int) -> DeleteTopicsRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> DeleteTopicsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topic_names: list[str]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count <= end - position:
+    room -= count
+    if not 0 <= count <= end - position or room < 0:
         raise bad_length("topic_names", count)
     topic_names = []
     for _ in range(count):
@@ -93,13 +98,15 @@ def _decode_4(buffer: memoryview, position: int) -> DeleteTopicsRequest:
 
 def _decode_6(buffer: memoryview, position: int) -> DeleteTopicsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[DeleteTopicState]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 18 <= end - position:
+    room -= count
+    if not 0 <= count * 18 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):

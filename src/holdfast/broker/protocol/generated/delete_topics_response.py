@@ -5,6 +5,7 @@ from uuid import UUID
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     ZERO_UUID,
     Buffer,
@@ -45,10 +46,12 @@ _pack_uh = Struct(">16sh").pack
 
 def _decode_1(buffer: memoryview, position: int) -> DeleteTopicsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[DeletableTopicResult]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -68,13 +71,15 @@ def _decode_1(buffer: memoryview, position: int) -> DeleteTopicsResponse:
 
 def _decode_4(buffer: memoryview, position: int) -> DeleteTopicsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[DeletableTopicResult]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -102,13 +107,15 @@ def _decode_4(buffer: memoryview, position: int) -> DeleteTopicsResponse:
 
 def _decode_5(buffer: memoryview, position: int) -> DeleteTopicsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[DeletableTopicResult]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 5 <= end - position:
+    room -= count
+    if not 0 <= count * 5 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -149,13 +156,15 @@ def _decode_5(buffer: memoryview, position: int) -> DeleteTopicsResponse:
 
 def _decode_6(buffer: memoryview, position: int) -> DeleteTopicsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[DeletableTopicResult]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 21 <= end - position:
+    room -= count
+    if not 0 <= count * 21 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):

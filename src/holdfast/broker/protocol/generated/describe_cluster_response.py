@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -45,6 +46,7 @@ _pack_ih = Struct(">ih").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeClusterResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     error_message: str | None
     throttle_time_ms, error_code, length = _unpack_ihB(buffer, position)
     position += 7
@@ -73,7 +75,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeClusterResponse:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 11 <= end - position:
+    room -= count
+    if not 0 <= count * 11 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -113,6 +116,7 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeClusterResponse:
 
 def _decode_1(buffer: memoryview, position: int) -> DescribeClusterResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     error_message: str | None
     throttle_time_ms, error_code, length = _unpack_ihB(buffer, position)
     position += 7
@@ -141,7 +145,8 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeClusterResponse:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 11 <= end - position:
+    room -= count
+    if not 0 <= count * 11 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):

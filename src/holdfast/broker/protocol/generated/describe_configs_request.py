@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -46,10 +47,12 @@ _pack_ttB = Struct(">??B").pack
 
 def _decode_1(buffer: memoryview, position: int) -> DescribeConfigsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     resources: list[DescribeConfigsResource]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 7 <= end - position:
+    room -= count
+    if not 0 <= count * 7 <= end - position or room < 0:
         raise bad_length("resources", count)
     resources = []
     for _ in range(count):
@@ -64,7 +67,8 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeConfigsRequest:
         (count,) = _unpack_i(buffer, position)
         position += 4
         if count >= 0:
-            if not 0 <= count * 2 <= end - position:
+            room -= count
+            if not 0 <= count * 2 <= end - position or room < 0:
                 raise bad_length("describe_configs_resource_configuration_keys", count)
             describe_configs_resource_configuration_keys = []
             for _ in range(count):
@@ -86,10 +90,12 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeConfigsRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> DescribeConfigsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     resources: list[DescribeConfigsResource]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 7 <= end - position:
+    room -= count
+    if not 0 <= count * 7 <= end - position or room < 0:
         raise bad_length("resources", count)
     resources = []
     for _ in range(count):
@@ -104,7 +110,8 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeConfigsRequest:
         (count,) = _unpack_i(buffer, position)
         position += 4
         if count >= 0:
-            if not 0 <= count * 2 <= end - position:
+            room -= count
+            if not 0 <= count * 2 <= end - position or room < 0:
                 raise bad_length("describe_configs_resource_configuration_keys", count)
             describe_configs_resource_configuration_keys = []
             for _ in range(count):
@@ -126,13 +133,15 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeConfigsRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> DescribeConfigsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     resources: list[DescribeConfigsResource]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("resources", count)
     resources = []
     for _ in range(count):
@@ -152,7 +161,8 @@ def _decode_4(buffer: memoryview, position: int) -> DescribeConfigsRequest:
             count, position = read_long_uvarint(buffer, position, count)
         if count:
             count -= 1
-            if not 0 <= count <= end - position:
+            room -= count
+            if not 0 <= count <= end - position or room < 0:
                 raise bad_length("describe_configs_resource_configuration_keys", count)
             describe_configs_resource_configuration_keys = []
             for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -71,10 +72,12 @@ _pack_tbti = Struct(">?b?i").pack
 
 def _decode_1(buffer: memoryview, position: int) -> DescribeConfigsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results: list[DescribeConfigsResult]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 11 <= end - position:
+    room -= count
+    if not 0 <= count * 11 <= end - position or room < 0:
         raise bad_length("results", count)
     results = []
     for _ in range(count):
@@ -99,7 +102,8 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeConfigsResponse:
         describe_configs_result_configs: list[DescribeConfigsResourceResult]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 11 <= end - position:
+        room -= count
+        if not 0 <= count * 11 <= end - position or room < 0:
             raise bad_length("describe_configs_result_configs", count)
         describe_configs_result_configs = []
         for _ in range(count):
@@ -124,7 +128,8 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeConfigsResponse:
             describe_configs_resource_result_synonyms: list[DescribeConfigsSynonym]
             describe_configs_resource_result_read_only, describe_configs_resource_result_config_source, describe_configs_resource_result_is_sensitive, count = _unpack_tbti(buffer, position)
             position += 7
-            if not 0 <= count * 5 <= end - position:
+            room -= count
+            if not 0 <= count * 5 <= end - position or room < 0:
                 raise bad_length("describe_configs_resource_result_synonyms", count)
             describe_configs_resource_result_synonyms = []
             for _ in range(count):
@@ -156,10 +161,12 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeConfigsResponse:
 
 def _decode_3(buffer: memoryview, position: int) -> DescribeConfigsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results: list[DescribeConfigsResult]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 11 <= end - position:
+    room -= count
+    if not 0 <= count * 11 <= end - position or room < 0:
         raise bad_length("results", count)
     results = []
     for _ in range(count):
@@ -184,7 +191,8 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeConfigsResponse:
         describe_configs_result_configs: list[DescribeConfigsResourceResult]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 14 <= end - position:
+        room -= count
+        if not 0 <= count * 14 <= end - position or room < 0:
             raise bad_length("describe_configs_result_configs", count)
         describe_configs_result_configs = []
         for _ in range(count):
@@ -209,7 +217,8 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeConfigsResponse:
             describe_configs_resource_result_synonyms: list[DescribeConfigsSynonym]
             describe_configs_resource_result_read_only, describe_configs_resource_result_config_source, describe_configs_resource_result_is_sensitive, count = _unpack_tbti(buffer, position)
             position += 7
-            if not 0 <= count * 5 <= end - position:
+            room -= count
+            if not 0 <= count * 5 <= end - position or room < 0:
                 raise bad_length("describe_configs_resource_result_synonyms", count)
             describe_configs_resource_result_synonyms = []
             for _ in range(count):
@@ -252,13 +261,15 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeConfigsResponse:
 
 def _decode_4(buffer: memoryview, position: int) -> DescribeConfigsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results: list[DescribeConfigsResult]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 7 <= end - position:
+    room -= count
+    if not 0 <= count * 7 <= end - position or room < 0:
         raise bad_length("results", count)
     results = []
     for _ in range(count):
@@ -290,7 +301,8 @@ def _decode_4(buffer: memoryview, position: int) -> DescribeConfigsResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 9 <= end - position:
+        room -= count
+        if not 0 <= count * 9 <= end - position or room < 0:
             raise bad_length("describe_configs_result_configs", count)
         describe_configs_result_configs = []
         for _ in range(count):
@@ -322,7 +334,8 @@ def _decode_4(buffer: memoryview, position: int) -> DescribeConfigsResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("describe_configs_resource_result_synonyms", count)
             describe_configs_resource_result_synonyms = []
             for _ in range(count):

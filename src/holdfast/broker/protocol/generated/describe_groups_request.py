@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -32,10 +33,12 @@ _pack_tB = Struct(">?B").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeGroupsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[str]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 2 <= end - position:
+    room -= count
+    if not 0 <= count * 2 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -52,10 +55,12 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeGroupsRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> DescribeGroupsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[str]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 2 <= end - position:
+    room -= count
+    if not 0 <= count * 2 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -74,13 +79,15 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeGroupsRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> DescribeGroupsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[str]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count <= end - position:
+    room -= count
+    if not 0 <= count <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):

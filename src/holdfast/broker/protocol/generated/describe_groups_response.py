@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -56,10 +57,12 @@ _pack_ii = Struct(">ii").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeGroupsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[DescribedGroup]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 14 <= end - position:
+    room -= count
+    if not 0 <= count * 14 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -94,7 +97,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeGroupsResponse:
         described_group_members: list[DescribedGroupMember]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 14 <= end - position:
+        room -= count
+        if not 0 <= count * 14 <= end - position or room < 0:
             raise bad_length("described_group_members", count)
         described_group_members = []
         for _ in range(count):
@@ -140,10 +144,12 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeGroupsResponse:
 
 def _decode_1(buffer: memoryview, position: int) -> DescribeGroupsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[DescribedGroup]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 14 <= end - position:
+    room -= count
+    if not 0 <= count * 14 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -178,7 +184,8 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeGroupsResponse:
         described_group_members: list[DescribedGroupMember]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 14 <= end - position:
+        room -= count
+        if not 0 <= count * 14 <= end - position or room < 0:
             raise bad_length("described_group_members", count)
         described_group_members = []
         for _ in range(count):
@@ -224,10 +231,12 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeGroupsResponse:
 
 def _decode_3(buffer: memoryview, position: int) -> DescribeGroupsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[DescribedGroup]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 18 <= end - position:
+    room -= count
+    if not 0 <= count * 18 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -262,7 +271,8 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeGroupsResponse:
         described_group_members: list[DescribedGroupMember]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 14 <= end - position:
+        room -= count
+        if not 0 <= count * 14 <= end - position or room < 0:
             raise bad_length("described_group_members", count)
         described_group_members = []
         for _ in range(count):
@@ -310,10 +320,12 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeGroupsResponse:
 
 def _decode_4(buffer: memoryview, position: int) -> DescribeGroupsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[DescribedGroup]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 18 <= end - position:
+    room -= count
+    if not 0 <= count * 18 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -348,7 +360,8 @@ def _decode_4(buffer: memoryview, position: int) -> DescribeGroupsResponse:
         described_group_members: list[DescribedGroupMember]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 16 <= end - position:
+        room -= count
+        if not 0 <= count * 16 <= end - position or room < 0:
             raise bad_length("described_group_members", count)
         described_group_members = []
         for _ in range(count):
@@ -407,13 +420,15 @@ def _decode_4(buffer: memoryview, position: int) -> DescribeGroupsResponse:
 
 def _decode_5(buffer: memoryview, position: int) -> DescribeGroupsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[DescribedGroup]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 12 <= end - position:
+    room -= count
+    if not 0 <= count * 12 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -459,7 +474,8 @@ def _decode_5(buffer: memoryview, position: int) -> DescribeGroupsResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 7 <= end - position:
+        room -= count
+        if not 0 <= count * 7 <= end - position or room < 0:
             raise bad_length("described_group_members", count)
         described_group_members = []
         for _ in range(count):

@@ -5,6 +5,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -34,11 +35,13 @@ _pack_i = Struct(">i").pack
 
 def _decode_1(buffer: memoryview, position: int) -> DescribeLogDirsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[DescribableLogDirTopic] | None
     (count,) = _unpack_i(buffer, position)
     position += 4
     if count >= 0:
-        if not 0 <= count * 6 <= end - position:
+        room -= count
+        if not 0 <= count * 6 <= end - position or room < 0:
             raise bad_length("topics", count)
         topics = []
         for _ in range(count):
@@ -52,7 +55,8 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeLogDirsRequest:
             describable_log_dir_topic_partitions: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("describable_log_dir_topic_partitions", count)
             describable_log_dir_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -64,6 +68,7 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeLogDirsRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> DescribeLogDirsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[DescribableLogDirTopic] | None
     count = buffer[position]
     position += 1
@@ -71,7 +76,8 @@ def _decode_2(buffer: memoryview, position: int) -> DescribeLogDirsRequest:
         count, position = read_long_uvarint(buffer, position, count)
     if count:
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("topics", count)
         topics = []
         for _ in range(count):
@@ -90,7 +96,8 @@ def _decode_2(buffer: memoryview, position: int) -> DescribeLogDirsRequest:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("describable_log_dir_topic_partitions", count)
             describable_log_dir_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -66,10 +67,12 @@ _pack_qqB = Struct(">qqB").pack
 
 def _decode_1(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results: list[DescribeLogDirsResult]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 8 <= end - position:
+    room -= count
+    if not 0 <= count * 8 <= end - position or room < 0:
         raise bad_length("results", count)
     results = []
     for _ in range(count):
@@ -83,7 +86,8 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
         describe_log_dirs_result_topics: list[DescribeLogDirsTopic]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 6 <= end - position:
+        room -= count
+        if not 0 <= count * 6 <= end - position or room < 0:
             raise bad_length("describe_log_dirs_result_topics", count)
         describe_log_dirs_result_topics = []
         for _ in range(count):
@@ -97,7 +101,8 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
             describe_log_dirs_topic_partitions: list[DescribeLogDirsPartition]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 21 <= end - position:
+            room -= count
+            if not 0 <= count * 21 <= end - position or room < 0:
                 raise bad_length("describe_log_dirs_topic_partitions", count)
             describe_log_dirs_topic_partitions = []
             for _ in range(count):
@@ -111,13 +116,15 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
 
 def _decode_2(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results: list[DescribeLogDirsResult]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 5 <= end - position:
+    room -= count
+    if not 0 <= count * 5 <= end - position or room < 0:
         raise bad_length("results", count)
     results = []
     for _ in range(count):
@@ -136,7 +143,8 @@ def _decode_2(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("describe_log_dirs_result_topics", count)
         describe_log_dirs_result_topics = []
         for _ in range(count):
@@ -155,7 +163,8 @@ def _decode_2(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 22 <= end - position:
+            room -= count
+            if not 0 <= count * 22 <= end - position or room < 0:
                 raise bad_length("describe_log_dirs_topic_partitions", count)
             describe_log_dirs_topic_partitions = []
             for _ in range(count):
@@ -183,13 +192,15 @@ def _decode_2(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
 
 def _decode_3(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results: list[DescribeLogDirsResult]
     throttle_time_ms, error_code, count = _unpack_ihB(buffer, position)
     position += 7
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 5 <= end - position:
+    room -= count
+    if not 0 <= count * 5 <= end - position or room < 0:
         raise bad_length("results", count)
     results = []
     for _ in range(count):
@@ -208,7 +219,8 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("describe_log_dirs_result_topics", count)
         describe_log_dirs_result_topics = []
         for _ in range(count):
@@ -227,7 +239,8 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 22 <= end - position:
+            room -= count
+            if not 0 <= count * 22 <= end - position or room < 0:
                 raise bad_length("describe_log_dirs_topic_partitions", count)
             describe_log_dirs_topic_partitions = []
             for _ in range(count):
@@ -255,13 +268,15 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
 
 def _decode_4(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     results: list[DescribeLogDirsResult]
     throttle_time_ms, error_code, count = _unpack_ihB(buffer, position)
     position += 7
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 21 <= end - position:
+    room -= count
+    if not 0 <= count * 21 <= end - position or room < 0:
         raise bad_length("results", count)
     results = []
     for _ in range(count):
@@ -280,7 +295,8 @@ def _decode_4(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("describe_log_dirs_result_topics", count)
         describe_log_dirs_result_topics = []
         for _ in range(count):
@@ -299,7 +315,8 @@ def _decode_4(buffer: memoryview, position: int) -> DescribeLogDirsResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 22 <= end - position:
+            room -= count
+            if not 0 <= count * 22 <= end - position or room < 0:
                 raise bad_length("describe_log_dirs_topic_partitions", count)
             describe_log_dirs_topic_partitions = []
             for _ in range(count):

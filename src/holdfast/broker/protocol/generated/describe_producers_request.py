@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -27,13 +28,15 @@ class DescribeProducersRequest:
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeProducersRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[TopicRequest]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -52,7 +55,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeProducersRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("topic_request_partition_indexes", count)
         topic_request_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -54,13 +55,15 @@ _pack_qiiqiqB = Struct(">qiiqiqB").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeProducersResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[TopicResponse]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -79,7 +82,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeProducersResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 9 <= end - position:
+        room -= count
+        if not 0 <= count * 9 <= end - position or room < 0:
             raise bad_length("topic_response_partitions", count)
         topic_response_partitions = []
         for _ in range(count):
@@ -102,7 +106,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeProducersResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 37 <= end - position:
+            room -= count
+            if not 0 <= count * 37 <= end - position or room < 0:
                 raise bad_length("partition_response_active_producers", count)
             partition_response_active_producers = []
             for _ in range(count):

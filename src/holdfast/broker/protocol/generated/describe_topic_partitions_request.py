@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -41,13 +42,15 @@ _pack_iB = Struct(">iB").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[TopicRequest]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 2 <= end - position:
+    room -= count
+    if not 0 <= count * 2 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):

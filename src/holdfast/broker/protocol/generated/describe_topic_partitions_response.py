@@ -6,6 +6,7 @@ from uuid import UUID
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     ZERO_UUID,
     Buffer,
@@ -69,13 +70,15 @@ _pack_ut = Struct(">16s?").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[DescribeTopicPartitionsResponseTopic]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 26 <= end - position:
+    room -= count
+    if not 0 <= count * 26 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -99,7 +102,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRespo
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 20 <= end - position:
+        room -= count
+        if not 0 <= count * 20 <= end - position or room < 0:
             raise bad_length("describe_topic_partitions_response_topic_partitions", count)
         describe_topic_partitions_response_topic_partitions = []
         for _ in range(count):
@@ -109,7 +113,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRespo
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("describe_topic_partitions_response_partition_replica_nodes", count)
             describe_topic_partitions_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -119,7 +124,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRespo
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("describe_topic_partitions_response_partition_isr_nodes", count)
             describe_topic_partitions_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -130,7 +136,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRespo
                 count, position = read_long_uvarint(buffer, position, count)
             if count:
                 count -= 1
-                if not 0 <= count * 4 <= end - position:
+                room -= count
+                if not 0 <= count * 4 <= end - position or room < 0:
                     raise bad_length("describe_topic_partitions_response_partition_eligible_leader_replicas", count)
                 describe_topic_partitions_response_partition_eligible_leader_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
                 position += count * 4
@@ -143,7 +150,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRespo
                 count, position = read_long_uvarint(buffer, position, count)
             if count:
                 count -= 1
-                if not 0 <= count * 4 <= end - position:
+                room -= count
+                if not 0 <= count * 4 <= end - position or room < 0:
                     raise bad_length("describe_topic_partitions_response_partition_last_known_elr", count)
                 describe_topic_partitions_response_partition_last_known_elr = list(struct.unpack_from(f">{count}i", buffer, position))
                 position += count * 4
@@ -155,7 +163,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRespo
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("describe_topic_partitions_response_partition_offline_replicas", count)
             describe_topic_partitions_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4

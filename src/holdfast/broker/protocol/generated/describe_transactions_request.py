@@ -3,6 +3,7 @@ from dataclasses import dataclass, field
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -20,13 +21,15 @@ class DescribeTransactionsRequest:
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeTransactionsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     transactional_ids: list[str]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count <= end - position:
+    room -= count
+    if not 0 <= count <= end - position or room < 0:
         raise bad_length("transactional_ids", count)
     transactional_ids = []
     for _ in range(count):

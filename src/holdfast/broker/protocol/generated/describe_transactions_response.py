@@ -5,6 +5,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -49,13 +50,15 @@ _pack_iqqh = Struct(">iqqh").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeTransactionsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     transaction_states: list[TransactionState]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 28 <= end - position:
+    room -= count
+    if not 0 <= count * 28 <= end - position or room < 0:
         raise bad_length("transaction_states", count)
     transaction_states = []
     for _ in range(count):
@@ -83,7 +86,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTransactionsResponse
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("transaction_state_topics", count)
         transaction_state_topics = []
         for _ in range(count):
@@ -102,7 +106,8 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeTransactionsResponse
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("topic_data_partitions", count)
             topic_data_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4

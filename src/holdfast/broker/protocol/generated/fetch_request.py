@@ -6,6 +6,8 @@ from uuid import UUID
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
+    MOST_TAGS,
     UNDECODABLE,
     ZERO_UUID,
     Buffer,
@@ -93,10 +95,12 @@ _pack_u = Struct(">16s").pack
 
 def _decode_4(buffer: memoryview, position: int) -> FetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[FetchTopic]
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, count = _unpack_iiiibi(buffer, position)
     position += 21
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -110,7 +114,8 @@ def _decode_4(buffer: memoryview, position: int) -> FetchRequest:
         fetch_topic_partitions: list[FetchPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 16 <= end - position:
+        room -= count
+        if not 0 <= count * 16 <= end - position or room < 0:
             raise bad_length("fetch_topic_partitions", count)
         fetch_topic_partitions = []
         for _ in range(count):
@@ -123,10 +128,12 @@ def _decode_4(buffer: memoryview, position: int) -> FetchRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> FetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[FetchTopic]
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, count = _unpack_iiiibi(buffer, position)
     position += 21
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -140,7 +147,8 @@ def _decode_5(buffer: memoryview, position: int) -> FetchRequest:
         fetch_topic_partitions: list[FetchPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 24 <= end - position:
+        room -= count
+        if not 0 <= count * 24 <= end - position or room < 0:
             raise bad_length("fetch_topic_partitions", count)
         fetch_topic_partitions = []
         for _ in range(count):
@@ -153,10 +161,12 @@ def _decode_5(buffer: memoryview, position: int) -> FetchRequest:
 
 def _decode_7(buffer: memoryview, position: int) -> FetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[FetchTopic]
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, count = _unpack_iiiibiii(buffer, position)
     position += 29
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -170,7 +180,8 @@ def _decode_7(buffer: memoryview, position: int) -> FetchRequest:
         fetch_topic_partitions: list[FetchPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 24 <= end - position:
+        room -= count
+        if not 0 <= count * 24 <= end - position or room < 0:
             raise bad_length("fetch_topic_partitions", count)
         fetch_topic_partitions = []
         for _ in range(count):
@@ -181,7 +192,8 @@ def _decode_7(buffer: memoryview, position: int) -> FetchRequest:
     forgotten_topics_data: list[ForgottenTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("forgotten_topics_data", count)
     forgotten_topics_data = []
     for _ in range(count):
@@ -195,7 +207,8 @@ def _decode_7(buffer: memoryview, position: int) -> FetchRequest:
         forgotten_topic_partitions: list[int]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("forgotten_topic_partitions", count)
         forgotten_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
@@ -205,10 +218,12 @@ def _decode_7(buffer: memoryview, position: int) -> FetchRequest:
 
 def _decode_9(buffer: memoryview, position: int) -> FetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[FetchTopic]
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, count = _unpack_iiiibiii(buffer, position)
     position += 29
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -222,7 +237,8 @@ def _decode_9(buffer: memoryview, position: int) -> FetchRequest:
         fetch_topic_partitions: list[FetchPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 28 <= end - position:
+        room -= count
+        if not 0 <= count * 28 <= end - position or room < 0:
             raise bad_length("fetch_topic_partitions", count)
         fetch_topic_partitions = []
         for _ in range(count):
@@ -233,7 +249,8 @@ def _decode_9(buffer: memoryview, position: int) -> FetchRequest:
     forgotten_topics_data: list[ForgottenTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("forgotten_topics_data", count)
     forgotten_topics_data = []
     for _ in range(count):
@@ -247,7 +264,8 @@ def _decode_9(buffer: memoryview, position: int) -> FetchRequest:
         forgotten_topic_partitions: list[int]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("forgotten_topic_partitions", count)
         forgotten_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
@@ -257,10 +275,12 @@ def _decode_9(buffer: memoryview, position: int) -> FetchRequest:
 
 def _decode_11(buffer: memoryview, position: int) -> FetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[FetchTopic]
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, count = _unpack_iiiibiii(buffer, position)
     position += 29
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -274,7 +294,8 @@ def _decode_11(buffer: memoryview, position: int) -> FetchRequest:
         fetch_topic_partitions: list[FetchPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 28 <= end - position:
+        room -= count
+        if not 0 <= count * 28 <= end - position or room < 0:
             raise bad_length("fetch_topic_partitions", count)
         fetch_topic_partitions = []
         for _ in range(count):
@@ -285,7 +306,8 @@ def _decode_11(buffer: memoryview, position: int) -> FetchRequest:
     forgotten_topics_data: list[ForgottenTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("forgotten_topics_data", count)
     forgotten_topics_data = []
     for _ in range(count):
@@ -299,7 +321,8 @@ def _decode_11(buffer: memoryview, position: int) -> FetchRequest:
         forgotten_topic_partitions: list[int]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("forgotten_topic_partitions", count)
         forgotten_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
@@ -316,13 +339,15 @@ def _decode_11(buffer: memoryview, position: int) -> FetchRequest:
 
 def _decode_12(buffer: memoryview, position: int) -> FetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[FetchTopic]
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, count = _unpack_iiiibiiB(buffer, position)
     position += 26
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -341,7 +366,8 @@ def _decode_12(buffer: memoryview, position: int) -> FetchRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 33 <= end - position:
+        room -= count
+        if not 0 <= count * 33 <= end - position or room < 0:
             raise bad_length("fetch_topic_partitions", count)
         fetch_topic_partitions = []
         for _ in range(count):
@@ -361,7 +387,8 @@ def _decode_12(buffer: memoryview, position: int) -> FetchRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("forgotten_topics_data", count)
     forgotten_topics_data = []
     for _ in range(count):
@@ -380,7 +407,8 @@ def _decode_12(buffer: memoryview, position: int) -> FetchRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("forgotten_topic_partitions", count)
         forgotten_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
@@ -402,8 +430,8 @@ def _decode_12(buffer: memoryview, position: int) -> FetchRequest:
     tags = buffer[position]
     position += 1
     if tags:
-        if tags > 127:
-            tags, position = read_long_uvarint(buffer, position, tags)
+        if tags > MOST_TAGS:
+            raise bad_length("The tagged fields of FetchRequest", tags)
         for _ in range(tags):
             tag, position = read_uvarint(buffer, position)
             size, position = read_uvarint(buffer, position)
@@ -432,13 +460,15 @@ def _decode_12(buffer: memoryview, position: int) -> FetchRequest:
 
 def _decode_13(buffer: memoryview, position: int) -> FetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[FetchTopic]
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, count = _unpack_iiiibiiB(buffer, position)
     position += 26
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 18 <= end - position:
+    room -= count
+    if not 0 <= count * 18 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -449,7 +479,8 @@ def _decode_13(buffer: memoryview, position: int) -> FetchRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 33 <= end - position:
+        room -= count
+        if not 0 <= count * 33 <= end - position or room < 0:
             raise bad_length("fetch_topic_partitions", count)
         fetch_topic_partitions = []
         for _ in range(count):
@@ -469,7 +500,8 @@ def _decode_13(buffer: memoryview, position: int) -> FetchRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 18 <= end - position:
+    room -= count
+    if not 0 <= count * 18 <= end - position or room < 0:
         raise bad_length("forgotten_topics_data", count)
     forgotten_topics_data = []
     for _ in range(count):
@@ -480,7 +512,8 @@ def _decode_13(buffer: memoryview, position: int) -> FetchRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("forgotten_topic_partitions", count)
         forgotten_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
@@ -502,8 +535,8 @@ def _decode_13(buffer: memoryview, position: int) -> FetchRequest:
     tags = buffer[position]
     position += 1
     if tags:
-        if tags > 127:
-            tags, position = read_long_uvarint(buffer, position, tags)
+        if tags > MOST_TAGS:
+            raise bad_length("The tagged fields of FetchRequest", tags)
         for _ in range(tags):
             tag, position = read_uvarint(buffer, position)
             size, position = read_uvarint(buffer, position)
@@ -532,13 +565,15 @@ def _decode_13(buffer: memoryview, position: int) -> FetchRequest:
 
 def _decode_15(buffer: memoryview, position: int) -> FetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[FetchTopic]
     max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, count = _unpack_iiibiiB(buffer, position)
     position += 22
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 18 <= end - position:
+    room -= count
+    if not 0 <= count * 18 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -549,7 +584,8 @@ def _decode_15(buffer: memoryview, position: int) -> FetchRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 33 <= end - position:
+        room -= count
+        if not 0 <= count * 33 <= end - position or room < 0:
             raise bad_length("fetch_topic_partitions", count)
         fetch_topic_partitions = []
         for _ in range(count):
@@ -569,7 +605,8 @@ def _decode_15(buffer: memoryview, position: int) -> FetchRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 18 <= end - position:
+    room -= count
+    if not 0 <= count * 18 <= end - position or room < 0:
         raise bad_length("forgotten_topics_data", count)
     forgotten_topics_data = []
     for _ in range(count):
@@ -580,7 +617,8 @@ def _decode_15(buffer: memoryview, position: int) -> FetchRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("forgotten_topic_partitions", count)
         forgotten_topic_partitions = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
@@ -603,8 +641,8 @@ def _decode_15(buffer: memoryview, position: int) -> FetchRequest:
     tags = buffer[position]
     position += 1
     if tags:
-        if tags > 127:
-            tags, position = read_long_uvarint(buffer, position, tags)
+        if tags > MOST_TAGS:
+            raise bad_length("The tagged fields of FetchRequest", tags)
         for _ in range(tags):
             tag, position = read_uvarint(buffer, position)
             size, position = read_uvarint(buffer, position)

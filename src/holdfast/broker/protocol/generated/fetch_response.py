@@ -5,6 +5,8 @@ from uuid import UUID
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
+    MOST_TAGS,
     UNDECODABLE,
     ZERO_UUID,
     Buffer,
@@ -113,10 +115,12 @@ _pack_u = Struct(">16s").pack
 
 def _decode_4(buffer: memoryview, position: int) -> FetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[FetchableTopicResponse]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -130,7 +134,8 @@ def _decode_4(buffer: memoryview, position: int) -> FetchResponse:
         fetchable_topic_response_partitions: list[PartitionData]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 30 <= end - position:
+        room -= count
+        if not 0 <= count * 30 <= end - position or room < 0:
             raise bad_length("fetchable_topic_response_partitions", count)
         fetchable_topic_response_partitions = []
         for _ in range(count):
@@ -138,7 +143,8 @@ def _decode_4(buffer: memoryview, position: int) -> FetchResponse:
             partition_data_partition_index, partition_data_error_code, partition_data_high_watermark, partition_data_last_stable_offset, count = _unpack_ihqqi(buffer, position)
             position += 26
             if count >= 0:
-                if not 0 <= count * 16 <= end - position:
+                room -= count
+                if not 0 <= count * 16 <= end - position or room < 0:
                     raise bad_length("partition_data_aborted_transactions", count)
                 partition_data_aborted_transactions = []
                 for _ in range(count):
@@ -165,10 +171,12 @@ def _decode_4(buffer: memoryview, position: int) -> FetchResponse:
 
 def _decode_5(buffer: memoryview, position: int) -> FetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[FetchableTopicResponse]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -182,7 +190,8 @@ def _decode_5(buffer: memoryview, position: int) -> FetchResponse:
         fetchable_topic_response_partitions: list[PartitionData]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 38 <= end - position:
+        room -= count
+        if not 0 <= count * 38 <= end - position or room < 0:
             raise bad_length("fetchable_topic_response_partitions", count)
         fetchable_topic_response_partitions = []
         for _ in range(count):
@@ -190,7 +199,8 @@ def _decode_5(buffer: memoryview, position: int) -> FetchResponse:
             partition_data_partition_index, partition_data_error_code, partition_data_high_watermark, partition_data_last_stable_offset, partition_data_log_start_offset, count = _unpack_ihqqqi(buffer, position)
             position += 34
             if count >= 0:
-                if not 0 <= count * 16 <= end - position:
+                room -= count
+                if not 0 <= count * 16 <= end - position or room < 0:
                     raise bad_length("partition_data_aborted_transactions", count)
                 partition_data_aborted_transactions = []
                 for _ in range(count):
@@ -217,10 +227,12 @@ def _decode_5(buffer: memoryview, position: int) -> FetchResponse:
 
 def _decode_7(buffer: memoryview, position: int) -> FetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[FetchableTopicResponse]
     throttle_time_ms, error_code, session_id, count = _unpack_ihii(buffer, position)
     position += 14
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -234,7 +246,8 @@ def _decode_7(buffer: memoryview, position: int) -> FetchResponse:
         fetchable_topic_response_partitions: list[PartitionData]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 38 <= end - position:
+        room -= count
+        if not 0 <= count * 38 <= end - position or room < 0:
             raise bad_length("fetchable_topic_response_partitions", count)
         fetchable_topic_response_partitions = []
         for _ in range(count):
@@ -242,7 +255,8 @@ def _decode_7(buffer: memoryview, position: int) -> FetchResponse:
             partition_data_partition_index, partition_data_error_code, partition_data_high_watermark, partition_data_last_stable_offset, partition_data_log_start_offset, count = _unpack_ihqqqi(buffer, position)
             position += 34
             if count >= 0:
-                if not 0 <= count * 16 <= end - position:
+                room -= count
+                if not 0 <= count * 16 <= end - position or room < 0:
                     raise bad_length("partition_data_aborted_transactions", count)
                 partition_data_aborted_transactions = []
                 for _ in range(count):
@@ -269,10 +283,12 @@ def _decode_7(buffer: memoryview, position: int) -> FetchResponse:
 
 def _decode_11(buffer: memoryview, position: int) -> FetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[FetchableTopicResponse]
     throttle_time_ms, error_code, session_id, count = _unpack_ihii(buffer, position)
     position += 14
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -286,7 +302,8 @@ def _decode_11(buffer: memoryview, position: int) -> FetchResponse:
         fetchable_topic_response_partitions: list[PartitionData]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 42 <= end - position:
+        room -= count
+        if not 0 <= count * 42 <= end - position or room < 0:
             raise bad_length("fetchable_topic_response_partitions", count)
         fetchable_topic_response_partitions = []
         for _ in range(count):
@@ -294,7 +311,8 @@ def _decode_11(buffer: memoryview, position: int) -> FetchResponse:
             partition_data_partition_index, partition_data_error_code, partition_data_high_watermark, partition_data_last_stable_offset, partition_data_log_start_offset, count = _unpack_ihqqqi(buffer, position)
             position += 34
             if count >= 0:
-                if not 0 <= count * 16 <= end - position:
+                room -= count
+                if not 0 <= count * 16 <= end - position or room < 0:
                     raise bad_length("partition_data_aborted_transactions", count)
                 partition_data_aborted_transactions = []
                 for _ in range(count):
@@ -321,13 +339,15 @@ def _decode_11(buffer: memoryview, position: int) -> FetchResponse:
 
 def _decode_12(buffer: memoryview, position: int) -> FetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[FetchableTopicResponse]
     throttle_time_ms, error_code, session_id, count = _unpack_ihiB(buffer, position)
     position += 11
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -346,7 +366,8 @@ def _decode_12(buffer: memoryview, position: int) -> FetchResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 37 <= end - position:
+        room -= count
+        if not 0 <= count * 37 <= end - position or room < 0:
             raise bad_length("fetchable_topic_response_partitions", count)
         fetchable_topic_response_partitions = []
         for _ in range(count):
@@ -357,7 +378,8 @@ def _decode_12(buffer: memoryview, position: int) -> FetchResponse:
                 count, position = read_long_uvarint(buffer, position, count)
             if count:
                 count -= 1
-                if not 0 <= count * 17 <= end - position:
+                room -= count
+                if not 0 <= count * 17 <= end - position or room < 0:
                     raise bad_length("partition_data_aborted_transactions", count)
                 partition_data_aborted_transactions = []
                 for _ in range(count):
@@ -387,8 +409,8 @@ def _decode_12(buffer: memoryview, position: int) -> FetchResponse:
             tags = buffer[position]
             position += 1
             if tags:
-                if tags > 127:
-                    tags, position = read_long_uvarint(buffer, position, tags)
+                if tags > MOST_TAGS:
+                    raise bad_length("The tagged fields of PartitionData", tags)
                 for _ in range(tags):
                     tag, position = read_uvarint(buffer, position)
                     size, position = read_uvarint(buffer, position)
@@ -432,13 +454,15 @@ def _decode_12(buffer: memoryview, position: int) -> FetchResponse:
 
 def _decode_13(buffer: memoryview, position: int) -> FetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[FetchableTopicResponse]
     throttle_time_ms, error_code, session_id, count = _unpack_ihiB(buffer, position)
     position += 11
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 18 <= end - position:
+    room -= count
+    if not 0 <= count * 18 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -449,7 +473,8 @@ def _decode_13(buffer: memoryview, position: int) -> FetchResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 37 <= end - position:
+        room -= count
+        if not 0 <= count * 37 <= end - position or room < 0:
             raise bad_length("fetchable_topic_response_partitions", count)
         fetchable_topic_response_partitions = []
         for _ in range(count):
@@ -460,7 +485,8 @@ def _decode_13(buffer: memoryview, position: int) -> FetchResponse:
                 count, position = read_long_uvarint(buffer, position, count)
             if count:
                 count -= 1
-                if not 0 <= count * 17 <= end - position:
+                room -= count
+                if not 0 <= count * 17 <= end - position or room < 0:
                     raise bad_length("partition_data_aborted_transactions", count)
                 partition_data_aborted_transactions = []
                 for _ in range(count):
@@ -490,8 +516,8 @@ def _decode_13(buffer: memoryview, position: int) -> FetchResponse:
             tags = buffer[position]
             position += 1
             if tags:
-                if tags > 127:
-                    tags, position = read_long_uvarint(buffer, position, tags)
+                if tags > MOST_TAGS:
+                    raise bad_length("The tagged fields of PartitionData", tags)
                 for _ in range(tags):
                     tag, position = read_uvarint(buffer, position)
                     size, position = read_uvarint(buffer, position)
@@ -535,13 +561,15 @@ def _decode_13(buffer: memoryview, position: int) -> FetchResponse:
 
 def _decode_16(buffer: memoryview, position: int) -> FetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[FetchableTopicResponse]
     throttle_time_ms, error_code, session_id, count = _unpack_ihiB(buffer, position)
     position += 11
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 18 <= end - position:
+    room -= count
+    if not 0 <= count * 18 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -552,7 +580,8 @@ def _decode_16(buffer: memoryview, position: int) -> FetchResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 37 <= end - position:
+        room -= count
+        if not 0 <= count * 37 <= end - position or room < 0:
             raise bad_length("fetchable_topic_response_partitions", count)
         fetchable_topic_response_partitions = []
         for _ in range(count):
@@ -563,7 +592,8 @@ def _decode_16(buffer: memoryview, position: int) -> FetchResponse:
                 count, position = read_long_uvarint(buffer, position, count)
             if count:
                 count -= 1
-                if not 0 <= count * 17 <= end - position:
+                room -= count
+                if not 0 <= count * 17 <= end - position or room < 0:
                     raise bad_length("partition_data_aborted_transactions", count)
                 partition_data_aborted_transactions = []
                 for _ in range(count):
@@ -593,8 +623,8 @@ def _decode_16(buffer: memoryview, position: int) -> FetchResponse:
             tags = buffer[position]
             position += 1
             if tags:
-                if tags > 127:
-                    tags, position = read_long_uvarint(buffer, position, tags)
+                if tags > MOST_TAGS:
+                    raise bad_length("The tagged fields of PartitionData", tags)
                 for _ in range(tags):
                     tag, position = read_uvarint(buffer, position)
                     size, position = read_uvarint(buffer, position)
@@ -633,8 +663,8 @@ def _decode_16(buffer: memoryview, position: int) -> FetchResponse:
     tags = buffer[position]
     position += 1
     if tags:
-        if tags > 127:
-            tags, position = read_long_uvarint(buffer, position, tags)
+        if tags > MOST_TAGS:
+            raise bad_length("The tagged fields of FetchResponse", tags)
         for _ in range(tags):
             tag, position = read_uvarint(buffer, position)
             size, position = read_uvarint(buffer, position)
@@ -647,7 +677,8 @@ def _decode_16(buffer: memoryview, position: int) -> FetchResponse:
                 if count > 127:
                     count, position = read_long_uvarint(buffer, position, count)
                 count -= 1
-                if not 0 <= count * 11 <= end - position:
+                room -= count
+                if not 0 <= count * 11 <= end - position or room < 0:
                     raise bad_length("node_endpoints", count)
                 node_endpoints = []
                 for _ in range(count):

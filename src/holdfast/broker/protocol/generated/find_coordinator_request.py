@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -31,6 +32,7 @@ _pack_h = Struct(">h").pack
 
 def _decode_0(buffer: memoryview, position: int) -> FindCoordinatorRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -43,6 +45,7 @@ def _decode_0(buffer: memoryview, position: int) -> FindCoordinatorRequest:
 
 def _decode_1(buffer: memoryview, position: int) -> FindCoordinatorRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -57,6 +60,7 @@ def _decode_1(buffer: memoryview, position: int) -> FindCoordinatorRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> FindCoordinatorRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -75,13 +79,15 @@ def _decode_3(buffer: memoryview, position: int) -> FindCoordinatorRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> FindCoordinatorRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     coordinator_keys: list[str]
     key_type, count = _unpack_bB(buffer, position)
     position += 2
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count <= end - position:
+    room -= count
+    if not 0 <= count <= end - position or room < 0:
         raise bad_length("coordinator_keys", count)
     coordinator_keys = []
     for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -50,6 +51,7 @@ _pack_ih = Struct(">ih").pack
 
 def _decode_0(buffer: memoryview, position: int) -> FindCoordinatorResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     error_code, node_id, length = _unpack_hih(buffer, position)
     position += 8
     stop = position + length
@@ -64,6 +66,7 @@ def _decode_0(buffer: memoryview, position: int) -> FindCoordinatorResponse:
 
 def _decode_1(buffer: memoryview, position: int) -> FindCoordinatorResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     error_message: str | None
     throttle_time_ms, error_code, length = _unpack_ihh(buffer, position)
     position += 8
@@ -89,6 +92,7 @@ def _decode_1(buffer: memoryview, position: int) -> FindCoordinatorResponse:
 
 def _decode_3(buffer: memoryview, position: int) -> FindCoordinatorResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     error_message: str | None
     throttle_time_ms, error_code, length = _unpack_ihB(buffer, position)
     position += 7
@@ -120,13 +124,15 @@ def _decode_3(buffer: memoryview, position: int) -> FindCoordinatorResponse:
 
 def _decode_4(buffer: memoryview, position: int) -> FindCoordinatorResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     coordinators: list[Coordinator]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 14 <= end - position:
+    room -= count
+    if not 0 <= count * 14 <= end - position or room < 0:
         raise bad_length("coordinators", count)
     coordinators = []
     for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -55,6 +56,7 @@ _pack_qi = Struct(">qi").pack
 
 def _decode_0(buffer: memoryview, position: int) -> GroupMetadataValue:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -87,7 +89,8 @@ def _decode_0(buffer: memoryview, position: int) -> GroupMetadataValue:
     members: list[MemberMetadata]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 18 <= end - position:
+    room -= count
+    if not 0 <= count * 18 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):
@@ -132,6 +135,7 @@ def _decode_0(buffer: memoryview, position: int) -> GroupMetadataValue:
 
 def _decode_1(buffer: memoryview, position: int) -> GroupMetadataValue:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -164,7 +168,8 @@ def _decode_1(buffer: memoryview, position: int) -> GroupMetadataValue:
     members: list[MemberMetadata]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 22 <= end - position:
+    room -= count
+    if not 0 <= count * 22 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):
@@ -209,6 +214,7 @@ def _decode_1(buffer: memoryview, position: int) -> GroupMetadataValue:
 
 def _decode_2(buffer: memoryview, position: int) -> GroupMetadataValue:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -241,7 +247,8 @@ def _decode_2(buffer: memoryview, position: int) -> GroupMetadataValue:
     members: list[MemberMetadata]
     current_state_timestamp, count = _unpack_qi(buffer, position)
     position += 12
-    if not 0 <= count * 22 <= end - position:
+    room -= count
+    if not 0 <= count * 22 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):
@@ -286,6 +293,7 @@ def _decode_2(buffer: memoryview, position: int) -> GroupMetadataValue:
 
 def _decode_3(buffer: memoryview, position: int) -> GroupMetadataValue:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -318,7 +326,8 @@ def _decode_3(buffer: memoryview, position: int) -> GroupMetadataValue:
     members: list[MemberMetadata]
     current_state_timestamp, count = _unpack_qi(buffer, position)
     position += 12
-    if not 0 <= count * 24 <= end - position:
+    room -= count
+    if not 0 <= count * 24 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):
@@ -374,6 +383,7 @@ def _decode_3(buffer: memoryview, position: int) -> GroupMetadataValue:
 
 def _decode_4(buffer: memoryview, position: int) -> GroupMetadataValue:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -415,7 +425,8 @@ def _decode_4(buffer: memoryview, position: int) -> GroupMetadataValue:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 15 <= end - position:
+    room -= count
+    if not 0 <= count * 15 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -50,10 +51,12 @@ _pack_tB = Struct(">?B").pack
 
 def _decode_0(buffer: memoryview, position: int) -> IncrementalAlterConfigsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     resources: list[AlterConfigsResource]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 7 <= end - position:
+    room -= count
+    if not 0 <= count * 7 <= end - position or room < 0:
         raise bad_length("resources", count)
     resources = []
     for _ in range(count):
@@ -67,7 +70,8 @@ def _decode_0(buffer: memoryview, position: int) -> IncrementalAlterConfigsReque
         alter_configs_resource_configs: list[AlterableConfig]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 5 <= end - position:
+        room -= count
+        if not 0 <= count * 5 <= end - position or room < 0:
             raise bad_length("alter_configs_resource_configs", count)
         alter_configs_resource_configs = []
         for _ in range(count):
@@ -98,13 +102,15 @@ def _decode_0(buffer: memoryview, position: int) -> IncrementalAlterConfigsReque
 
 def _decode_1(buffer: memoryview, position: int) -> IncrementalAlterConfigsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     resources: list[AlterConfigsResource]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("resources", count)
     resources = []
     for _ in range(count):
@@ -123,7 +129,8 @@ def _decode_1(buffer: memoryview, position: int) -> IncrementalAlterConfigsReque
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("alter_configs_resource_configs", count)
         alter_configs_resource_configs = []
         for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -46,6 +47,7 @@ _pack_iih = Struct(">iih").pack
 
 def _decode_0(buffer: memoryview, position: int) -> JoinGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -70,7 +72,8 @@ def _decode_0(buffer: memoryview, position: int) -> JoinGroupRequest:
     protocols: list[JoinGroupRequestProtocol]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("protocols", count)
     protocols = []
     for _ in range(count):
@@ -94,6 +97,7 @@ def _decode_0(buffer: memoryview, position: int) -> JoinGroupRequest:
 
 def _decode_1(buffer: memoryview, position: int) -> JoinGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -118,7 +122,8 @@ def _decode_1(buffer: memoryview, position: int) -> JoinGroupRequest:
     protocols: list[JoinGroupRequestProtocol]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("protocols", count)
     protocols = []
     for _ in range(count):
@@ -142,6 +147,7 @@ def _decode_1(buffer: memoryview, position: int) -> JoinGroupRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> JoinGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -177,7 +183,8 @@ def _decode_5(buffer: memoryview, position: int) -> JoinGroupRequest:
     protocols: list[JoinGroupRequestProtocol]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("protocols", count)
     protocols = []
     for _ in range(count):
@@ -201,6 +208,7 @@ def _decode_5(buffer: memoryview, position: int) -> JoinGroupRequest:
 
 def _decode_6(buffer: memoryview, position: int) -> JoinGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -247,7 +255,8 @@ def _decode_6(buffer: memoryview, position: int) -> JoinGroupRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("protocols", count)
     protocols = []
     for _ in range(count):
@@ -283,6 +292,7 @@ def _decode_6(buffer: memoryview, position: int) -> JoinGroupRequest:
 
 def _decode_8(buffer: memoryview, position: int) -> JoinGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -329,7 +339,8 @@ def _decode_8(buffer: memoryview, position: int) -> JoinGroupRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("protocols", count)
     protocols = []
     for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -50,6 +51,7 @@ _pack_t = Struct(">?").pack
 
 def _decode_0(buffer: memoryview, position: int) -> JoinGroupResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     protocol_name: str | None
     error_code, generation_id, length = _unpack_hih(buffer, position)
     position += 8
@@ -75,7 +77,8 @@ def _decode_0(buffer: memoryview, position: int) -> JoinGroupResponse:
     members: list[JoinGroupResponseMember]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):
@@ -99,6 +102,7 @@ def _decode_0(buffer: memoryview, position: int) -> JoinGroupResponse:
 
 def _decode_2(buffer: memoryview, position: int) -> JoinGroupResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     protocol_name: str | None
     throttle_time_ms, error_code, generation_id, length = _unpack_ihih(buffer, position)
     position += 12
@@ -124,7 +128,8 @@ def _decode_2(buffer: memoryview, position: int) -> JoinGroupResponse:
     members: list[JoinGroupResponseMember]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):
@@ -148,6 +153,7 @@ def _decode_2(buffer: memoryview, position: int) -> JoinGroupResponse:
 
 def _decode_5(buffer: memoryview, position: int) -> JoinGroupResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     protocol_name: str | None
     throttle_time_ms, error_code, generation_id, length = _unpack_ihih(buffer, position)
     position += 12
@@ -173,7 +179,8 @@ def _decode_5(buffer: memoryview, position: int) -> JoinGroupResponse:
     members: list[JoinGroupResponseMember]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 8 <= end - position:
+    room -= count
+    if not 0 <= count * 8 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):
@@ -208,6 +215,7 @@ def _decode_5(buffer: memoryview, position: int) -> JoinGroupResponse:
 
 def _decode_6(buffer: memoryview, position: int) -> JoinGroupResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     protocol_name: str | None
     throttle_time_ms, error_code, generation_id, length = _unpack_ihiB(buffer, position)
     position += 11
@@ -242,7 +250,8 @@ def _decode_6(buffer: memoryview, position: int) -> JoinGroupResponse:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):
@@ -291,6 +300,7 @@ def _decode_6(buffer: memoryview, position: int) -> JoinGroupResponse:
 
 def _decode_7(buffer: memoryview, position: int) -> JoinGroupResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     protocol_type: str | None
     throttle_time_ms, error_code, generation_id, length = _unpack_ihiB(buffer, position)
     position += 11
@@ -341,7 +351,8 @@ def _decode_7(buffer: memoryview, position: int) -> JoinGroupResponse:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):
@@ -390,6 +401,7 @@ def _decode_7(buffer: memoryview, position: int) -> JoinGroupResponse:
 
 def _decode_9(buffer: memoryview, position: int) -> JoinGroupResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     protocol_type: str | None
     throttle_time_ms, error_code, generation_id, length = _unpack_ihiB(buffer, position)
     position += 11
@@ -440,7 +452,8 @@ def _decode_9(buffer: memoryview, position: int) -> JoinGroupResponse:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):

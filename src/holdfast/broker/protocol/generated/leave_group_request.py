@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -36,6 +37,7 @@ _pack_i = Struct(">i").pack
 
 def _decode_0(buffer: memoryview, position: int) -> LeaveGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -55,6 +57,7 @@ def _decode_0(buffer: memoryview, position: int) -> LeaveGroupRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> LeaveGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -65,7 +68,8 @@ def _decode_3(buffer: memoryview, position: int) -> LeaveGroupRequest:
     members: list[MemberIdentity]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):
@@ -93,6 +97,7 @@ def _decode_3(buffer: memoryview, position: int) -> LeaveGroupRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> LeaveGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -108,7 +113,8 @@ def _decode_4(buffer: memoryview, position: int) -> LeaveGroupRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):
@@ -148,6 +154,7 @@ def _decode_4(buffer: memoryview, position: int) -> LeaveGroupRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> LeaveGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -163,7 +170,8 @@ def _decode_5(buffer: memoryview, position: int) -> LeaveGroupRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -41,6 +42,7 @@ _pack_ihi = Struct(">ihi").pack
 
 def _decode_0(buffer: memoryview, position: int) -> LeaveGroupResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (error_code,) = _unpack_h(buffer, position)
     position += 2
     return LeaveGroupResponse(error_code=error_code)
@@ -48,6 +50,7 @@ def _decode_0(buffer: memoryview, position: int) -> LeaveGroupResponse:
 
 def _decode_1(buffer: memoryview, position: int) -> LeaveGroupResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     throttle_time_ms, error_code = _unpack_ih(buffer, position)
     position += 6
     return LeaveGroupResponse(throttle_time_ms=throttle_time_ms, error_code=error_code)
@@ -55,10 +58,12 @@ def _decode_1(buffer: memoryview, position: int) -> LeaveGroupResponse:
 
 def _decode_3(buffer: memoryview, position: int) -> LeaveGroupResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     members: list[MemberResponse]
     throttle_time_ms, error_code, count = _unpack_ihi(buffer, position)
     position += 10
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):
@@ -88,13 +93,15 @@ def _decode_3(buffer: memoryview, position: int) -> LeaveGroupResponse:
 
 def _decode_4(buffer: memoryview, position: int) -> LeaveGroupResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     members: list[MemberResponse]
     throttle_time_ms, error_code, count = _unpack_ihB(buffer, position)
     position += 7
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 5 <= end - position:
+    room -= count
+    if not 0 <= count * 5 <= end - position or room < 0:
         raise bad_length("members", count)
     members = []
     for _ in range(count):

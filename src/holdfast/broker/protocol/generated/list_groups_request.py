@@ -3,6 +3,7 @@ from dataclasses import dataclass, field
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -21,11 +22,13 @@ class ListGroupsRequest:
 
 def _decode_0(buffer: memoryview, position: int) -> ListGroupsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     return ListGroupsRequest()
 
 
 def _decode_3(buffer: memoryview, position: int) -> ListGroupsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     tags = buffer[position]
     position += 1
     if tags:
@@ -35,13 +38,15 @@ def _decode_3(buffer: memoryview, position: int) -> ListGroupsRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> ListGroupsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     states_filter: list[str]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count <= end - position:
+    room -= count
+    if not 0 <= count <= end - position or room < 0:
         raise bad_length("states_filter", count)
     states_filter = []
     for _ in range(count):
@@ -64,13 +69,15 @@ def _decode_4(buffer: memoryview, position: int) -> ListGroupsRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> ListGroupsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     states_filter: list[str]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count <= end - position:
+    room -= count
+    if not 0 <= count <= end - position or room < 0:
         raise bad_length("states_filter", count)
     states_filter = []
     for _ in range(count):
@@ -90,7 +97,8 @@ def _decode_5(buffer: memoryview, position: int) -> ListGroupsRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count <= end - position:
+    room -= count
+    if not 0 <= count <= end - position or room < 0:
         raise bad_length("types_filter", count)
     types_filter = []
     for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -41,10 +42,12 @@ _pack_ihi = Struct(">ihi").pack
 
 def _decode_0(buffer: memoryview, position: int) -> ListGroupsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[ListedGroup]
     error_code, count = _unpack_hi(buffer, position)
     position += 6
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -68,10 +71,12 @@ def _decode_0(buffer: memoryview, position: int) -> ListGroupsResponse:
 
 def _decode_1(buffer: memoryview, position: int) -> ListGroupsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[ListedGroup]
     throttle_time_ms, error_code, count = _unpack_ihi(buffer, position)
     position += 10
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -95,13 +100,15 @@ def _decode_1(buffer: memoryview, position: int) -> ListGroupsResponse:
 
 def _decode_3(buffer: memoryview, position: int) -> ListGroupsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[ListedGroup]
     throttle_time_ms, error_code, count = _unpack_ihB(buffer, position)
     position += 7
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -137,13 +144,15 @@ def _decode_3(buffer: memoryview, position: int) -> ListGroupsResponse:
 
 def _decode_4(buffer: memoryview, position: int) -> ListGroupsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[ListedGroup]
     throttle_time_ms, error_code, count = _unpack_ihB(buffer, position)
     position += 7
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 4 <= end - position:
+    room -= count
+    if not 0 <= count * 4 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -188,13 +197,15 @@ def _decode_4(buffer: memoryview, position: int) -> ListGroupsResponse:
 
 def _decode_5(buffer: memoryview, position: int) -> ListGroupsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[ListedGroup]
     throttle_time_ms, error_code, count = _unpack_ihB(buffer, position)
     position += 7
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 5 <= end - position:
+    room -= count
+    if not 0 <= count * 5 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):

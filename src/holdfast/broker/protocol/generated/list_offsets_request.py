@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -54,10 +55,12 @@ _pack_iq = Struct(">iq").pack
 
 def _decode_1(buffer: memoryview, position: int) -> ListOffsetsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[ListOffsetsTopic]
     replica_id, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -71,7 +74,8 @@ def _decode_1(buffer: memoryview, position: int) -> ListOffsetsRequest:
         list_offsets_topic_partitions: list[ListOffsetsPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 12 <= end - position:
+        room -= count
+        if not 0 <= count * 12 <= end - position or room < 0:
             raise bad_length("list_offsets_topic_partitions", count)
         list_offsets_topic_partitions = []
         for _ in range(count):
@@ -84,10 +88,12 @@ def _decode_1(buffer: memoryview, position: int) -> ListOffsetsRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> ListOffsetsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[ListOffsetsTopic]
     replica_id, isolation_level, count = _unpack_ibi(buffer, position)
     position += 9
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -101,7 +107,8 @@ def _decode_2(buffer: memoryview, position: int) -> ListOffsetsRequest:
         list_offsets_topic_partitions: list[ListOffsetsPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 12 <= end - position:
+        room -= count
+        if not 0 <= count * 12 <= end - position or room < 0:
             raise bad_length("list_offsets_topic_partitions", count)
         list_offsets_topic_partitions = []
         for _ in range(count):
@@ -114,10 +121,12 @@ def _decode_2(buffer: memoryview, position: int) -> ListOffsetsRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> ListOffsetsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[ListOffsetsTopic]
     replica_id, isolation_level, count = _unpack_ibi(buffer, position)
     position += 9
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -131,7 +140,8 @@ def _decode_4(buffer: memoryview, position: int) -> ListOffsetsRequest:
         list_offsets_topic_partitions: list[ListOffsetsPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 16 <= end - position:
+        room -= count
+        if not 0 <= count * 16 <= end - position or room < 0:
             raise bad_length("list_offsets_topic_partitions", count)
         list_offsets_topic_partitions = []
         for _ in range(count):
@@ -144,13 +154,15 @@ def _decode_4(buffer: memoryview, position: int) -> ListOffsetsRequest:
 
 def _decode_6(buffer: memoryview, position: int) -> ListOffsetsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[ListOffsetsTopic]
     replica_id, isolation_level, count = _unpack_ibB(buffer, position)
     position += 6
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -169,7 +181,8 @@ def _decode_6(buffer: memoryview, position: int) -> ListOffsetsRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 17 <= end - position:
+        room -= count
+        if not 0 <= count * 17 <= end - position or room < 0:
             raise bad_length("list_offsets_topic_partitions", count)
         list_offsets_topic_partitions = []
         for _ in range(count):

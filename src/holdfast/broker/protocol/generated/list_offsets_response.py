@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -52,10 +53,12 @@ _pack_ii = Struct(">ii").pack
 
 def _decode_1(buffer: memoryview, position: int) -> ListOffsetsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[ListOffsetsTopicResponse]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -69,7 +72,8 @@ def _decode_1(buffer: memoryview, position: int) -> ListOffsetsResponse:
         list_offsets_topic_response_partitions: list[ListOffsetsPartitionResponse]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 22 <= end - position:
+        room -= count
+        if not 0 <= count * 22 <= end - position or room < 0:
             raise bad_length("list_offsets_topic_response_partitions", count)
         list_offsets_topic_response_partitions = []
         for _ in range(count):
@@ -82,10 +86,12 @@ def _decode_1(buffer: memoryview, position: int) -> ListOffsetsResponse:
 
 def _decode_2(buffer: memoryview, position: int) -> ListOffsetsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[ListOffsetsTopicResponse]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -99,7 +105,8 @@ def _decode_2(buffer: memoryview, position: int) -> ListOffsetsResponse:
         list_offsets_topic_response_partitions: list[ListOffsetsPartitionResponse]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 22 <= end - position:
+        room -= count
+        if not 0 <= count * 22 <= end - position or room < 0:
             raise bad_length("list_offsets_topic_response_partitions", count)
         list_offsets_topic_response_partitions = []
         for _ in range(count):
@@ -112,10 +119,12 @@ def _decode_2(buffer: memoryview, position: int) -> ListOffsetsResponse:
 
 def _decode_4(buffer: memoryview, position: int) -> ListOffsetsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[ListOffsetsTopicResponse]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -129,7 +138,8 @@ def _decode_4(buffer: memoryview, position: int) -> ListOffsetsResponse:
         list_offsets_topic_response_partitions: list[ListOffsetsPartitionResponse]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 26 <= end - position:
+        room -= count
+        if not 0 <= count * 26 <= end - position or room < 0:
             raise bad_length("list_offsets_topic_response_partitions", count)
         list_offsets_topic_response_partitions = []
         for _ in range(count):
@@ -142,13 +152,15 @@ def _decode_4(buffer: memoryview, position: int) -> ListOffsetsResponse:
 
 def _decode_6(buffer: memoryview, position: int) -> ListOffsetsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[ListOffsetsTopicResponse]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -167,7 +179,8 @@ def _decode_6(buffer: memoryview, position: int) -> ListOffsetsResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 27 <= end - position:
+        room -= count
+        if not 0 <= count * 27 <= end - position or room < 0:
             raise bad_length("list_offsets_topic_response_partitions", count)
         list_offsets_topic_response_partitions = []
         for _ in range(count):

@@ -5,6 +5,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -28,13 +29,15 @@ _pack_qB = Struct(">qB").pack
 
 def _decode_0(buffer: memoryview, position: int) -> ListTransactionsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     state_filters: list[str]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count <= end - position:
+    room -= count
+    if not 0 <= count <= end - position or room < 0:
         raise bad_length("state_filters", count)
     state_filters = []
     for _ in range(count):
@@ -54,7 +57,8 @@ def _decode_0(buffer: memoryview, position: int) -> ListTransactionsRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 8 <= end - position:
+    room -= count
+    if not 0 <= count * 8 <= end - position or room < 0:
         raise bad_length("producer_id_filters", count)
     producer_id_filters = list(struct.unpack_from(f">{count}q", buffer, position))
     position += count * 8
@@ -67,13 +71,15 @@ def _decode_0(buffer: memoryview, position: int) -> ListTransactionsRequest:
 
 def _decode_1(buffer: memoryview, position: int) -> ListTransactionsRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     state_filters: list[str]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count <= end - position:
+    room -= count
+    if not 0 <= count <= end - position or room < 0:
         raise bad_length("state_filters", count)
     state_filters = []
     for _ in range(count):
@@ -93,7 +99,8 @@ def _decode_1(buffer: memoryview, position: int) -> ListTransactionsRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 8 <= end - position:
+    room -= count
+    if not 0 <= count * 8 <= end - position or room < 0:
         raise bad_length("producer_id_filters", count)
     producer_id_filters = list(struct.unpack_from(f">{count}q", buffer, position))
     position += count * 8

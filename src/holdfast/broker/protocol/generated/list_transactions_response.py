@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -37,13 +38,15 @@ _pack_q = Struct(">q").pack
 
 def _decode_0(buffer: memoryview, position: int) -> ListTransactionsResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     unknown_state_filters: list[str]
     throttle_time_ms, error_code, count = _unpack_ihB(buffer, position)
     position += 7
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count <= end - position:
+    room -= count
+    if not 0 <= count <= end - position or room < 0:
         raise bad_length("unknown_state_filters", count)
     unknown_state_filters = []
     for _ in range(count):
@@ -63,7 +66,8 @@ def _decode_0(buffer: memoryview, position: int) -> ListTransactionsResponse:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 11 <= end - position:
+    room -= count
+    if not 0 <= count * 11 <= end - position or room < 0:
         raise bad_length("transaction_states", count)
     transaction_states = []
     for _ in range(count):

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     ZERO_UUID,
     Buffer,
@@ -49,10 +50,12 @@ _pack_u = Struct(">16s").pack
 
 def _decode_0(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[MetadataRequestTopic] | None
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 2 <= end - position:
+    room -= count
+    if not 0 <= count * 2 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -70,11 +73,13 @@ def _decode_0(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _decode_1(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[MetadataRequestTopic] | None
     (count,) = _unpack_i(buffer, position)
     position += 4
     if count >= 0:
-        if not 0 <= count * 2 <= end - position:
+        room -= count
+        if not 0 <= count * 2 <= end - position or room < 0:
             raise bad_length("topics", count)
         topics = []
         for _ in range(count):
@@ -94,11 +99,13 @@ def _decode_1(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[MetadataRequestTopic] | None
     (count,) = _unpack_i(buffer, position)
     position += 4
     if count >= 0:
-        if not 0 <= count * 2 <= end - position:
+        room -= count
+        if not 0 <= count * 2 <= end - position or room < 0:
             raise bad_length("topics", count)
         topics = []
         for _ in range(count):
@@ -120,11 +127,13 @@ def _decode_4(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _decode_8(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[MetadataRequestTopic] | None
     (count,) = _unpack_i(buffer, position)
     position += 4
     if count >= 0:
-        if not 0 <= count * 2 <= end - position:
+        room -= count
+        if not 0 <= count * 2 <= end - position or room < 0:
             raise bad_length("topics", count)
         topics = []
         for _ in range(count):
@@ -146,6 +155,7 @@ def _decode_8(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _decode_9(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[MetadataRequestTopic] | None
     count = buffer[position]
     position += 1
@@ -153,7 +163,8 @@ def _decode_9(buffer: memoryview, position: int) -> MetadataRequest:
         count, position = read_long_uvarint(buffer, position, count)
     if count:
         count -= 1
-        if not 0 <= count * 2 <= end - position:
+        room -= count
+        if not 0 <= count * 2 <= end - position or room < 0:
             raise bad_length("topics", count)
         topics = []
         for _ in range(count):
@@ -183,6 +194,7 @@ def _decode_9(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _decode_10(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[MetadataRequestTopic] | None
     count = buffer[position]
     position += 1
@@ -190,7 +202,8 @@ def _decode_10(buffer: memoryview, position: int) -> MetadataRequest:
         count, position = read_long_uvarint(buffer, position, count)
     if count:
         count -= 1
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("topics", count)
         topics = []
         for _ in range(count):
@@ -224,6 +237,7 @@ def _decode_10(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _decode_11(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[MetadataRequestTopic] | None
     count = buffer[position]
     position += 1
@@ -231,7 +245,8 @@ def _decode_11(buffer: memoryview, position: int) -> MetadataRequest:
         count, position = read_long_uvarint(buffer, position, count)
     if count:
         count -= 1
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("topics", count)
         topics = []
         for _ in range(count):

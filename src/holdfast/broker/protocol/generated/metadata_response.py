@@ -6,6 +6,7 @@ from uuid import UUID
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     ZERO_UUID,
     Buffer,
@@ -87,10 +88,12 @@ _pack_ut = Struct(">16s?").pack
 
 def _decode_0(buffer: memoryview, position: int) -> MetadataResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     brokers: list[MetadataResponseBroker]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 10 <= end - position:
+    room -= count
+    if not 0 <= count * 10 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -107,7 +110,8 @@ def _decode_0(buffer: memoryview, position: int) -> MetadataResponse:
     topics: list[MetadataResponseTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 8 <= end - position:
+    room -= count
+    if not 0 <= count * 8 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -122,21 +126,24 @@ def _decode_0(buffer: memoryview, position: int) -> MetadataResponse:
         metadata_response_topic_partitions: list[MetadataResponsePartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("metadata_response_topic_partitions", count)
         metadata_response_topic_partitions = []
         for _ in range(count):
             metadata_response_partition_replica_nodes: list[int]
             metadata_response_partition_error_code, metadata_response_partition_partition_index, metadata_response_partition_leader_id, count = _unpack_hiii(buffer, position)
             position += 14
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
             metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
             metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -147,10 +154,12 @@ def _decode_0(buffer: memoryview, position: int) -> MetadataResponse:
 
 def _decode_1(buffer: memoryview, position: int) -> MetadataResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     brokers: list[MetadataResponseBroker]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 12 <= end - position:
+    room -= count
+    if not 0 <= count * 12 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -176,7 +185,8 @@ def _decode_1(buffer: memoryview, position: int) -> MetadataResponse:
     topics: list[MetadataResponseTopic]
     controller_id, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 9 <= end - position:
+    room -= count
+    if not 0 <= count * 9 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -191,21 +201,24 @@ def _decode_1(buffer: memoryview, position: int) -> MetadataResponse:
         metadata_response_topic_partitions: list[MetadataResponsePartition]
         metadata_response_topic_is_internal, count = _unpack_ti(buffer, position)
         position += 5
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("metadata_response_topic_partitions", count)
         metadata_response_topic_partitions = []
         for _ in range(count):
             metadata_response_partition_replica_nodes: list[int]
             metadata_response_partition_error_code, metadata_response_partition_partition_index, metadata_response_partition_leader_id, count = _unpack_hiii(buffer, position)
             position += 14
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
             metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
             metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -216,10 +229,12 @@ def _decode_1(buffer: memoryview, position: int) -> MetadataResponse:
 
 def _decode_2(buffer: memoryview, position: int) -> MetadataResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     brokers: list[MetadataResponseBroker]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 12 <= end - position:
+    room -= count
+    if not 0 <= count * 12 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -256,7 +271,8 @@ def _decode_2(buffer: memoryview, position: int) -> MetadataResponse:
     topics: list[MetadataResponseTopic]
     controller_id, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 9 <= end - position:
+    room -= count
+    if not 0 <= count * 9 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -271,21 +287,24 @@ def _decode_2(buffer: memoryview, position: int) -> MetadataResponse:
         metadata_response_topic_partitions: list[MetadataResponsePartition]
         metadata_response_topic_is_internal, count = _unpack_ti(buffer, position)
         position += 5
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("metadata_response_topic_partitions", count)
         metadata_response_topic_partitions = []
         for _ in range(count):
             metadata_response_partition_replica_nodes: list[int]
             metadata_response_partition_error_code, metadata_response_partition_partition_index, metadata_response_partition_leader_id, count = _unpack_hiii(buffer, position)
             position += 14
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
             metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
             metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -296,10 +315,12 @@ def _decode_2(buffer: memoryview, position: int) -> MetadataResponse:
 
 def _decode_3(buffer: memoryview, position: int) -> MetadataResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     brokers: list[MetadataResponseBroker]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 12 <= end - position:
+    room -= count
+    if not 0 <= count * 12 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -336,7 +357,8 @@ def _decode_3(buffer: memoryview, position: int) -> MetadataResponse:
     topics: list[MetadataResponseTopic]
     controller_id, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 9 <= end - position:
+    room -= count
+    if not 0 <= count * 9 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -351,21 +373,24 @@ def _decode_3(buffer: memoryview, position: int) -> MetadataResponse:
         metadata_response_topic_partitions: list[MetadataResponsePartition]
         metadata_response_topic_is_internal, count = _unpack_ti(buffer, position)
         position += 5
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("metadata_response_topic_partitions", count)
         metadata_response_topic_partitions = []
         for _ in range(count):
             metadata_response_partition_replica_nodes: list[int]
             metadata_response_partition_error_code, metadata_response_partition_partition_index, metadata_response_partition_leader_id, count = _unpack_hiii(buffer, position)
             position += 14
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
             metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
             metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -376,10 +401,12 @@ def _decode_3(buffer: memoryview, position: int) -> MetadataResponse:
 
 def _decode_5(buffer: memoryview, position: int) -> MetadataResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     brokers: list[MetadataResponseBroker]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 12 <= end - position:
+    room -= count
+    if not 0 <= count * 12 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -416,7 +443,8 @@ def _decode_5(buffer: memoryview, position: int) -> MetadataResponse:
     topics: list[MetadataResponseTopic]
     controller_id, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 9 <= end - position:
+    room -= count
+    if not 0 <= count * 9 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -431,28 +459,32 @@ def _decode_5(buffer: memoryview, position: int) -> MetadataResponse:
         metadata_response_topic_partitions: list[MetadataResponsePartition]
         metadata_response_topic_is_internal, count = _unpack_ti(buffer, position)
         position += 5
-        if not 0 <= count * 22 <= end - position:
+        room -= count
+        if not 0 <= count * 22 <= end - position or room < 0:
             raise bad_length("metadata_response_topic_partitions", count)
         metadata_response_topic_partitions = []
         for _ in range(count):
             metadata_response_partition_replica_nodes: list[int]
             metadata_response_partition_error_code, metadata_response_partition_partition_index, metadata_response_partition_leader_id, count = _unpack_hiii(buffer, position)
             position += 14
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
             metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
             metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_offline_replicas: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
             metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -463,10 +495,12 @@ def _decode_5(buffer: memoryview, position: int) -> MetadataResponse:
 
 def _decode_7(buffer: memoryview, position: int) -> MetadataResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     brokers: list[MetadataResponseBroker]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 12 <= end - position:
+    room -= count
+    if not 0 <= count * 12 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -503,7 +537,8 @@ def _decode_7(buffer: memoryview, position: int) -> MetadataResponse:
     topics: list[MetadataResponseTopic]
     controller_id, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 9 <= end - position:
+    room -= count
+    if not 0 <= count * 9 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -518,28 +553,32 @@ def _decode_7(buffer: memoryview, position: int) -> MetadataResponse:
         metadata_response_topic_partitions: list[MetadataResponsePartition]
         metadata_response_topic_is_internal, count = _unpack_ti(buffer, position)
         position += 5
-        if not 0 <= count * 26 <= end - position:
+        room -= count
+        if not 0 <= count * 26 <= end - position or room < 0:
             raise bad_length("metadata_response_topic_partitions", count)
         metadata_response_topic_partitions = []
         for _ in range(count):
             metadata_response_partition_replica_nodes: list[int]
             metadata_response_partition_error_code, metadata_response_partition_partition_index, metadata_response_partition_leader_id, metadata_response_partition_leader_epoch, count = _unpack_hiiii(buffer, position)
             position += 18
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
             metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
             metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_offline_replicas: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
             metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -550,10 +589,12 @@ def _decode_7(buffer: memoryview, position: int) -> MetadataResponse:
 
 def _decode_8(buffer: memoryview, position: int) -> MetadataResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     brokers: list[MetadataResponseBroker]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 12 <= end - position:
+    room -= count
+    if not 0 <= count * 12 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -590,7 +631,8 @@ def _decode_8(buffer: memoryview, position: int) -> MetadataResponse:
     topics: list[MetadataResponseTopic]
     controller_id, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 13 <= end - position:
+    room -= count
+    if not 0 <= count * 13 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -605,28 +647,32 @@ def _decode_8(buffer: memoryview, position: int) -> MetadataResponse:
         metadata_response_topic_partitions: list[MetadataResponsePartition]
         metadata_response_topic_is_internal, count = _unpack_ti(buffer, position)
         position += 5
-        if not 0 <= count * 26 <= end - position:
+        room -= count
+        if not 0 <= count * 26 <= end - position or room < 0:
             raise bad_length("metadata_response_topic_partitions", count)
         metadata_response_topic_partitions = []
         for _ in range(count):
             metadata_response_partition_replica_nodes: list[int]
             metadata_response_partition_error_code, metadata_response_partition_partition_index, metadata_response_partition_leader_id, metadata_response_partition_leader_epoch, count = _unpack_hiiii(buffer, position)
             position += 18
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
             metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_isr_nodes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
             metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
             metadata_response_partition_offline_replicas: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
             metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -641,13 +687,15 @@ def _decode_8(buffer: memoryview, position: int) -> MetadataResponse:
 
 def _decode_9(buffer: memoryview, position: int) -> MetadataResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     brokers: list[MetadataResponseBroker]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 11 <= end - position:
+    room -= count
+    if not 0 <= count * 11 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -697,7 +745,8 @@ def _decode_9(buffer: memoryview, position: int) -> MetadataResponse:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 10 <= end - position:
+    room -= count
+    if not 0 <= count * 10 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -717,7 +766,8 @@ def _decode_9(buffer: memoryview, position: int) -> MetadataResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("metadata_response_topic_partitions", count)
         metadata_response_topic_partitions = []
         for _ in range(count):
@@ -727,7 +777,8 @@ def _decode_9(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
             metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -737,7 +788,8 @@ def _decode_9(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
             metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -747,7 +799,8 @@ def _decode_9(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
             metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -770,13 +823,15 @@ def _decode_9(buffer: memoryview, position: int) -> MetadataResponse:
 
 def _decode_10(buffer: memoryview, position: int) -> MetadataResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     brokers: list[MetadataResponseBroker]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 11 <= end - position:
+    room -= count
+    if not 0 <= count * 11 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -826,7 +881,8 @@ def _decode_10(buffer: memoryview, position: int) -> MetadataResponse:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 26 <= end - position:
+    room -= count
+    if not 0 <= count * 26 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -847,7 +903,8 @@ def _decode_10(buffer: memoryview, position: int) -> MetadataResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("metadata_response_topic_partitions", count)
         metadata_response_topic_partitions = []
         for _ in range(count):
@@ -857,7 +914,8 @@ def _decode_10(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
             metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -867,7 +925,8 @@ def _decode_10(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
             metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -877,7 +936,8 @@ def _decode_10(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
             metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -900,13 +960,15 @@ def _decode_10(buffer: memoryview, position: int) -> MetadataResponse:
 
 def _decode_11(buffer: memoryview, position: int) -> MetadataResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     brokers: list[MetadataResponseBroker]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 11 <= end - position:
+    room -= count
+    if not 0 <= count * 11 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -956,7 +1018,8 @@ def _decode_11(buffer: memoryview, position: int) -> MetadataResponse:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 26 <= end - position:
+    room -= count
+    if not 0 <= count * 26 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -977,7 +1040,8 @@ def _decode_11(buffer: memoryview, position: int) -> MetadataResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("metadata_response_topic_partitions", count)
         metadata_response_topic_partitions = []
         for _ in range(count):
@@ -987,7 +1051,8 @@ def _decode_11(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
             metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -997,7 +1062,8 @@ def _decode_11(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
             metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -1007,7 +1073,8 @@ def _decode_11(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
             metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -1030,13 +1097,15 @@ def _decode_11(buffer: memoryview, position: int) -> MetadataResponse:
 
 def _decode_12(buffer: memoryview, position: int) -> MetadataResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     brokers: list[MetadataResponseBroker]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 11 <= end - position:
+    room -= count
+    if not 0 <= count * 11 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -1086,7 +1155,8 @@ def _decode_12(buffer: memoryview, position: int) -> MetadataResponse:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 26 <= end - position:
+    room -= count
+    if not 0 <= count * 26 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -1110,7 +1180,8 @@ def _decode_12(buffer: memoryview, position: int) -> MetadataResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("metadata_response_topic_partitions", count)
         metadata_response_topic_partitions = []
         for _ in range(count):
@@ -1120,7 +1191,8 @@ def _decode_12(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
             metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -1130,7 +1202,8 @@ def _decode_12(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
             metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -1140,7 +1213,8 @@ def _decode_12(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
             metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -1163,13 +1237,15 @@ def _decode_12(buffer: memoryview, position: int) -> MetadataResponse:
 
 def _decode_13(buffer: memoryview, position: int) -> MetadataResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     brokers: list[MetadataResponseBroker]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 11 <= end - position:
+    room -= count
+    if not 0 <= count * 11 <= end - position or room < 0:
         raise bad_length("brokers", count)
     brokers = []
     for _ in range(count):
@@ -1219,7 +1295,8 @@ def _decode_13(buffer: memoryview, position: int) -> MetadataResponse:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 26 <= end - position:
+    room -= count
+    if not 0 <= count * 26 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -1243,7 +1320,8 @@ def _decode_13(buffer: memoryview, position: int) -> MetadataResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("metadata_response_topic_partitions", count)
         metadata_response_topic_partitions = []
         for _ in range(count):
@@ -1253,7 +1331,8 @@ def _decode_13(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_replica_nodes", count)
             metadata_response_partition_replica_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -1263,7 +1342,8 @@ def _decode_13(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_isr_nodes", count)
             metadata_response_partition_isr_nodes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -1273,7 +1353,8 @@ def _decode_13(buffer: memoryview, position: int) -> MetadataResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("metadata_response_partition_offline_replicas", count)
             metadata_response_partition_offline_replicas = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -56,6 +57,7 @@ _pack_qi = Struct(">qi").pack
 
 def _decode_2(buffer: memoryview, position: int) -> OffsetCommitRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -73,7 +75,8 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetCommitRequest:
     topics: list[OffsetCommitRequestTopic]
     retention_time_ms, count = _unpack_qi(buffer, position)
     position += 12
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -87,7 +90,8 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetCommitRequest:
         offset_commit_request_topic_partitions: list[OffsetCommitRequestPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 14 <= end - position:
+        room -= count
+        if not 0 <= count * 14 <= end - position or room < 0:
             raise bad_length("offset_commit_request_topic_partitions", count)
         offset_commit_request_topic_partitions = []
         for _ in range(count):
@@ -109,6 +113,7 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetCommitRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> OffsetCommitRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -126,7 +131,8 @@ def _decode_5(buffer: memoryview, position: int) -> OffsetCommitRequest:
     topics: list[OffsetCommitRequestTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -140,7 +146,8 @@ def _decode_5(buffer: memoryview, position: int) -> OffsetCommitRequest:
         offset_commit_request_topic_partitions: list[OffsetCommitRequestPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 14 <= end - position:
+        room -= count
+        if not 0 <= count * 14 <= end - position or room < 0:
             raise bad_length("offset_commit_request_topic_partitions", count)
         offset_commit_request_topic_partitions = []
         for _ in range(count):
@@ -162,6 +169,7 @@ def _decode_5(buffer: memoryview, position: int) -> OffsetCommitRequest:
 
 def _decode_6(buffer: memoryview, position: int) -> OffsetCommitRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -179,7 +187,8 @@ def _decode_6(buffer: memoryview, position: int) -> OffsetCommitRequest:
     topics: list[OffsetCommitRequestTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -193,7 +202,8 @@ def _decode_6(buffer: memoryview, position: int) -> OffsetCommitRequest:
         offset_commit_request_topic_partitions: list[OffsetCommitRequestPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("offset_commit_request_topic_partitions", count)
         offset_commit_request_topic_partitions = []
         for _ in range(count):
@@ -215,6 +225,7 @@ def _decode_6(buffer: memoryview, position: int) -> OffsetCommitRequest:
 
 def _decode_7(buffer: memoryview, position: int) -> OffsetCommitRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -243,7 +254,8 @@ def _decode_7(buffer: memoryview, position: int) -> OffsetCommitRequest:
     topics: list[OffsetCommitRequestTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -257,7 +269,8 @@ def _decode_7(buffer: memoryview, position: int) -> OffsetCommitRequest:
         offset_commit_request_topic_partitions: list[OffsetCommitRequestPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("offset_commit_request_topic_partitions", count)
         offset_commit_request_topic_partitions = []
         for _ in range(count):
@@ -279,6 +292,7 @@ def _decode_7(buffer: memoryview, position: int) -> OffsetCommitRequest:
 
 def _decode_8(buffer: memoryview, position: int) -> OffsetCommitRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -316,7 +330,8 @@ def _decode_8(buffer: memoryview, position: int) -> OffsetCommitRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -335,7 +350,8 @@ def _decode_8(buffer: memoryview, position: int) -> OffsetCommitRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("offset_commit_request_topic_partitions", count)
         offset_commit_request_topic_partitions = []
         for _ in range(count):

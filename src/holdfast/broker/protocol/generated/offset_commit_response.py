@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -47,10 +48,12 @@ _pack_ii = Struct(">ii").pack
 
 def _decode_2(buffer: memoryview, position: int) -> OffsetCommitResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetCommitResponseTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -64,7 +67,8 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetCommitResponse:
         offset_commit_response_topic_partitions: list[OffsetCommitResponsePartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 6 <= end - position:
+        room -= count
+        if not 0 <= count * 6 <= end - position or room < 0:
             raise bad_length("offset_commit_response_topic_partitions", count)
         offset_commit_response_topic_partitions = []
         for _ in range(count):
@@ -77,10 +81,12 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetCommitResponse:
 
 def _decode_3(buffer: memoryview, position: int) -> OffsetCommitResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetCommitResponseTopic]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -94,7 +100,8 @@ def _decode_3(buffer: memoryview, position: int) -> OffsetCommitResponse:
         offset_commit_response_topic_partitions: list[OffsetCommitResponsePartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 6 <= end - position:
+        room -= count
+        if not 0 <= count * 6 <= end - position or room < 0:
             raise bad_length("offset_commit_response_topic_partitions", count)
         offset_commit_response_topic_partitions = []
         for _ in range(count):
@@ -107,13 +114,15 @@ def _decode_3(buffer: memoryview, position: int) -> OffsetCommitResponse:
 
 def _decode_8(buffer: memoryview, position: int) -> OffsetCommitResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetCommitResponseTopic]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -132,7 +141,8 @@ def _decode_8(buffer: memoryview, position: int) -> OffsetCommitResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 7 <= end - position:
+        room -= count
+        if not 0 <= count * 7 <= end - position or room < 0:
             raise bad_length("offset_commit_response_topic_partitions", count)
         offset_commit_response_topic_partitions = []
         for _ in range(count):

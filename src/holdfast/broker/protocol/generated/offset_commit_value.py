@@ -5,12 +5,12 @@ from uuid import UUID
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_TAGS,
     UNDECODABLE,
     ZERO_UUID,
     Buffer,
     bad_length,
     read_long_string_length,
-    read_long_uvarint,
     read_uvarint,
     uuid_of,
     uvarint,
@@ -99,8 +99,8 @@ def _decode_4(buffer: memoryview, position: int) -> OffsetCommitValue:
     commit_timestamp, tags = _unpack_qB(buffer, position)
     position += 9
     if tags:
-        if tags > 127:
-            tags, position = read_long_uvarint(buffer, position, tags)
+        if tags > MOST_TAGS:
+            raise bad_length("The tagged fields of OffsetCommitValue", tags)
         for _ in range(tags):
             tag, position = read_uvarint(buffer, position)
             size, position = read_uvarint(buffer, position)

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -35,6 +36,7 @@ _pack_i = Struct(">i").pack
 
 def _decode_0(buffer: memoryview, position: int) -> OffsetDeleteRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -45,7 +47,8 @@ def _decode_0(buffer: memoryview, position: int) -> OffsetDeleteRequest:
     topics: list[OffsetDeleteRequestTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -59,7 +62,8 @@ def _decode_0(buffer: memoryview, position: int) -> OffsetDeleteRequest:
         offset_delete_request_topic_partitions: list[OffsetDeleteRequestPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("offset_delete_request_topic_partitions", count)
         offset_delete_request_topic_partitions = []
         for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -41,10 +42,12 @@ _pack_ih = Struct(">ih").pack
 
 def _decode_0(buffer: memoryview, position: int) -> OffsetDeleteResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetDeleteResponseTopic]
     error_code, throttle_time_ms, count = _unpack_hii(buffer, position)
     position += 10
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -58,7 +61,8 @@ def _decode_0(buffer: memoryview, position: int) -> OffsetDeleteResponse:
         offset_delete_response_topic_partitions: list[OffsetDeleteResponsePartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 6 <= end - position:
+        room -= count
+        if not 0 <= count * 6 <= end - position or room < 0:
             raise bad_length("offset_delete_response_topic_partitions", count)
         offset_delete_response_topic_partitions = []
         for _ in range(count):

@@ -5,6 +5,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -54,6 +55,7 @@ _pack_tB = Struct(">?B").pack
 
 def _decode_1(buffer: memoryview, position: int) -> OffsetFetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -64,7 +66,8 @@ def _decode_1(buffer: memoryview, position: int) -> OffsetFetchRequest:
     topics: list[OffsetFetchRequestTopic] | None
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -78,7 +81,8 @@ def _decode_1(buffer: memoryview, position: int) -> OffsetFetchRequest:
         offset_fetch_request_topic_partition_indexes: list[int]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 4 <= end - position:
+        room -= count
+        if not 0 <= count * 4 <= end - position or room < 0:
             raise bad_length("offset_fetch_request_topic_partition_indexes", count)
         offset_fetch_request_topic_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
         position += count * 4
@@ -88,6 +92,7 @@ def _decode_1(buffer: memoryview, position: int) -> OffsetFetchRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> OffsetFetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -99,7 +104,8 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetFetchRequest:
     (count,) = _unpack_i(buffer, position)
     position += 4
     if count >= 0:
-        if not 0 <= count * 6 <= end - position:
+        room -= count
+        if not 0 <= count * 6 <= end - position or room < 0:
             raise bad_length("topics", count)
         topics = []
         for _ in range(count):
@@ -113,7 +119,8 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetFetchRequest:
             offset_fetch_request_topic_partition_indexes: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("offset_fetch_request_topic_partition_indexes", count)
             offset_fetch_request_topic_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -125,6 +132,7 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetFetchRequest:
 
 def _decode_6(buffer: memoryview, position: int) -> OffsetFetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -141,7 +149,8 @@ def _decode_6(buffer: memoryview, position: int) -> OffsetFetchRequest:
         count, position = read_long_uvarint(buffer, position, count)
     if count:
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("topics", count)
         topics = []
         for _ in range(count):
@@ -160,7 +169,8 @@ def _decode_6(buffer: memoryview, position: int) -> OffsetFetchRequest:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("offset_fetch_request_topic_partition_indexes", count)
             offset_fetch_request_topic_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -180,6 +190,7 @@ def _decode_6(buffer: memoryview, position: int) -> OffsetFetchRequest:
 
 def _decode_7(buffer: memoryview, position: int) -> OffsetFetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -196,7 +207,8 @@ def _decode_7(buffer: memoryview, position: int) -> OffsetFetchRequest:
         count, position = read_long_uvarint(buffer, position, count)
     if count:
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("topics", count)
         topics = []
         for _ in range(count):
@@ -215,7 +227,8 @@ def _decode_7(buffer: memoryview, position: int) -> OffsetFetchRequest:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("offset_fetch_request_topic_partition_indexes", count)
             offset_fetch_request_topic_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -235,13 +248,15 @@ def _decode_7(buffer: memoryview, position: int) -> OffsetFetchRequest:
 
 def _decode_8(buffer: memoryview, position: int) -> OffsetFetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[OffsetFetchRequestGroup]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -261,7 +276,8 @@ def _decode_8(buffer: memoryview, position: int) -> OffsetFetchRequest:
             count, position = read_long_uvarint(buffer, position, count)
         if count:
             count -= 1
-            if not 0 <= count * 3 <= end - position:
+            room -= count
+            if not 0 <= count * 3 <= end - position or room < 0:
                 raise bad_length("offset_fetch_request_group_topics", count)
             offset_fetch_request_group_topics = []
             for _ in range(count):
@@ -280,7 +296,8 @@ def _decode_8(buffer: memoryview, position: int) -> OffsetFetchRequest:
                 if count > 127:
                     count, position = read_long_uvarint(buffer, position, count)
                 count -= 1
-                if not 0 <= count * 4 <= end - position:
+                room -= count
+                if not 0 <= count * 4 <= end - position or room < 0:
                     raise bad_length("offset_fetch_request_topics_partition_indexes", count)
                 offset_fetch_request_topics_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
                 position += count * 4
@@ -305,13 +322,15 @@ def _decode_8(buffer: memoryview, position: int) -> OffsetFetchRequest:
 
 def _decode_9(buffer: memoryview, position: int) -> OffsetFetchRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[OffsetFetchRequestGroup]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 8 <= end - position:
+    room -= count
+    if not 0 <= count * 8 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -344,7 +363,8 @@ def _decode_9(buffer: memoryview, position: int) -> OffsetFetchRequest:
             count, position = read_long_uvarint(buffer, position, count)
         if count:
             count -= 1
-            if not 0 <= count * 3 <= end - position:
+            room -= count
+            if not 0 <= count * 3 <= end - position or room < 0:
                 raise bad_length("offset_fetch_request_group_topics", count)
             offset_fetch_request_group_topics = []
             for _ in range(count):
@@ -363,7 +383,8 @@ def _decode_9(buffer: memoryview, position: int) -> OffsetFetchRequest:
                 if count > 127:
                     count, position = read_long_uvarint(buffer, position, count)
                 count -= 1
-                if not 0 <= count * 4 <= end - position:
+                room -= count
+                if not 0 <= count * 4 <= end - position or room < 0:
                     raise bad_length("offset_fetch_request_topics_partition_indexes", count)
                 offset_fetch_request_topics_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
                 position += count * 4

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -77,10 +78,12 @@ _pack_iqi = Struct(">iqi").pack
 
 def _decode_1(buffer: memoryview, position: int) -> OffsetFetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetFetchResponseTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -94,7 +97,8 @@ def _decode_1(buffer: memoryview, position: int) -> OffsetFetchResponse:
         offset_fetch_response_topic_partitions: list[OffsetFetchResponsePartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 16 <= end - position:
+        room -= count
+        if not 0 <= count * 16 <= end - position or room < 0:
             raise bad_length("offset_fetch_response_topic_partitions", count)
         offset_fetch_response_topic_partitions = []
         for _ in range(count):
@@ -118,10 +122,12 @@ def _decode_1(buffer: memoryview, position: int) -> OffsetFetchResponse:
 
 def _decode_2(buffer: memoryview, position: int) -> OffsetFetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetFetchResponseTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -135,7 +141,8 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetFetchResponse:
         offset_fetch_response_topic_partitions: list[OffsetFetchResponsePartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 16 <= end - position:
+        room -= count
+        if not 0 <= count * 16 <= end - position or room < 0:
             raise bad_length("offset_fetch_response_topic_partitions", count)
         offset_fetch_response_topic_partitions = []
         for _ in range(count):
@@ -161,10 +168,12 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetFetchResponse:
 
 def _decode_3(buffer: memoryview, position: int) -> OffsetFetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetFetchResponseTopic]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -178,7 +187,8 @@ def _decode_3(buffer: memoryview, position: int) -> OffsetFetchResponse:
         offset_fetch_response_topic_partitions: list[OffsetFetchResponsePartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 16 <= end - position:
+        room -= count
+        if not 0 <= count * 16 <= end - position or room < 0:
             raise bad_length("offset_fetch_response_topic_partitions", count)
         offset_fetch_response_topic_partitions = []
         for _ in range(count):
@@ -204,10 +214,12 @@ def _decode_3(buffer: memoryview, position: int) -> OffsetFetchResponse:
 
 def _decode_5(buffer: memoryview, position: int) -> OffsetFetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetFetchResponseTopic]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -221,7 +233,8 @@ def _decode_5(buffer: memoryview, position: int) -> OffsetFetchResponse:
         offset_fetch_response_topic_partitions: list[OffsetFetchResponsePartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 20 <= end - position:
+        room -= count
+        if not 0 <= count * 20 <= end - position or room < 0:
             raise bad_length("offset_fetch_response_topic_partitions", count)
         offset_fetch_response_topic_partitions = []
         for _ in range(count):
@@ -247,13 +260,15 @@ def _decode_5(buffer: memoryview, position: int) -> OffsetFetchResponse:
 
 def _decode_6(buffer: memoryview, position: int) -> OffsetFetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetFetchResponseTopic]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -272,7 +287,8 @@ def _decode_6(buffer: memoryview, position: int) -> OffsetFetchResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 20 <= end - position:
+        room -= count
+        if not 0 <= count * 20 <= end - position or room < 0:
             raise bad_length("offset_fetch_response_topic_partitions", count)
         offset_fetch_response_topic_partitions = []
         for _ in range(count):
@@ -308,13 +324,15 @@ def _decode_6(buffer: memoryview, position: int) -> OffsetFetchResponse:
 
 def _decode_8(buffer: memoryview, position: int) -> OffsetFetchResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     groups: list[OffsetFetchResponseGroup]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 5 <= end - position:
+    room -= count
+    if not 0 <= count * 5 <= end - position or room < 0:
         raise bad_length("groups", count)
     groups = []
     for _ in range(count):
@@ -333,7 +351,8 @@ def _decode_8(buffer: memoryview, position: int) -> OffsetFetchResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("offset_fetch_response_group_topics", count)
         offset_fetch_response_group_topics = []
         for _ in range(count):
@@ -352,7 +371,8 @@ def _decode_8(buffer: memoryview, position: int) -> OffsetFetchResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 20 <= end - position:
+            room -= count
+            if not 0 <= count * 20 <= end - position or room < 0:
                 raise bad_length("offset_fetch_response_topics_partitions", count)
             offset_fetch_response_topics_partitions = []
             for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -48,10 +49,12 @@ _pack_iiiB = Struct(">iiiB").pack
 
 def _decode_2(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetForLeaderTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -65,7 +68,8 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
         offset_for_leader_topic_partitions: list[OffsetForLeaderPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 12 <= end - position:
+        room -= count
+        if not 0 <= count * 12 <= end - position or room < 0:
             raise bad_length("offset_for_leader_topic_partitions", count)
         offset_for_leader_topic_partitions = []
         for _ in range(count):
@@ -78,10 +82,12 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetForLeaderTopic]
     replica_id, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -95,7 +101,8 @@ def _decode_3(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
         offset_for_leader_topic_partitions: list[OffsetForLeaderPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 12 <= end - position:
+        room -= count
+        if not 0 <= count * 12 <= end - position or room < 0:
             raise bad_length("offset_for_leader_topic_partitions", count)
         offset_for_leader_topic_partitions = []
         for _ in range(count):
@@ -108,13 +115,15 @@ def _decode_3(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetForLeaderTopic]
     replica_id, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -133,7 +142,8 @@ def _decode_4(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 13 <= end - position:
+        room -= count
+        if not 0 <= count * 13 <= end - position or room < 0:
             raise bad_length("offset_for_leader_topic_partitions", count)
         offset_for_leader_topic_partitions = []
         for _ in range(count):

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -49,10 +50,12 @@ _pack_ii = Struct(">ii").pack
 
 def _decode_2(buffer: memoryview, position: int) -> OffsetForLeaderEpochResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetForLeaderTopicResult]
     throttle_time_ms, count = _unpack_ii(buffer, position)
     position += 8
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -66,7 +69,8 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetForLeaderEpochResponse
         offset_for_leader_topic_result_partitions: list[EpochEndOffset]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("offset_for_leader_topic_result_partitions", count)
         offset_for_leader_topic_result_partitions = []
         for _ in range(count):
@@ -79,13 +83,15 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetForLeaderEpochResponse
 
 def _decode_4(buffer: memoryview, position: int) -> OffsetForLeaderEpochResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     topics: list[OffsetForLeaderTopicResult]
     throttle_time_ms, count = _unpack_iB(buffer, position)
     position += 5
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -104,7 +110,8 @@ def _decode_4(buffer: memoryview, position: int) -> OffsetForLeaderEpochResponse
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 19 <= end - position:
+        room -= count
+        if not 0 <= count * 19 <= end - position or room < 0:
             raise bad_length("offset_for_leader_topic_result_partitions", count)
         offset_for_leader_topic_result_partitions = []
         for _ in range(count):

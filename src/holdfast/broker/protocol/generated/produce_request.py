@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -48,6 +49,7 @@ _pack_i = Struct(">i").pack
 
 def _decode_3(buffer: memoryview, position: int) -> ProduceRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     transactional_id: str | None
     (length,) = _unpack_h(buffer, position)
     position += 2
@@ -62,7 +64,8 @@ def _decode_3(buffer: memoryview, position: int) -> ProduceRequest:
     topic_data: list[TopicProduceData]
     acks, timeout_ms, count = _unpack_hii(buffer, position)
     position += 10
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topic_data", count)
     topic_data = []
     for _ in range(count):
@@ -76,7 +79,8 @@ def _decode_3(buffer: memoryview, position: int) -> ProduceRequest:
         topic_produce_data_partition_data: list[PartitionProduceData]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 8 <= end - position:
+        room -= count
+        if not 0 <= count * 8 <= end - position or room < 0:
             raise bad_length("topic_produce_data_partition_data", count)
         topic_produce_data_partition_data = []
         for _ in range(count):
@@ -98,6 +102,7 @@ def _decode_3(buffer: memoryview, position: int) -> ProduceRequest:
 
 def _decode_9(buffer: memoryview, position: int) -> ProduceRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     transactional_id: str | None
     length = buffer[position]
     position += 1
@@ -117,7 +122,8 @@ def _decode_9(buffer: memoryview, position: int) -> ProduceRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topic_data", count)
     topic_data = []
     for _ in range(count):
@@ -136,7 +142,8 @@ def _decode_9(buffer: memoryview, position: int) -> ProduceRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 6 <= end - position:
+        room -= count
+        if not 0 <= count * 6 <= end - position or room < 0:
             raise bad_length("topic_produce_data_partition_data", count)
         topic_produce_data_partition_data = []
         for _ in range(count):

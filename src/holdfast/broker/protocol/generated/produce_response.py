@@ -4,6 +4,8 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
+    MOST_TAGS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -80,10 +82,12 @@ _pack_iiB = Struct(">iiB").pack
 
 def _decode_3(buffer: memoryview, position: int) -> ProduceResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[TopicProduceResponse]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -97,7 +101,8 @@ def _decode_3(buffer: memoryview, position: int) -> ProduceResponse:
         topic_produce_response_partition_responses: list[PartitionProduceResponse]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 22 <= end - position:
+        room -= count
+        if not 0 <= count * 22 <= end - position or room < 0:
             raise bad_length("topic_produce_response_partition_responses", count)
         topic_produce_response_partition_responses = []
         for _ in range(count):
@@ -112,10 +117,12 @@ def _decode_3(buffer: memoryview, position: int) -> ProduceResponse:
 
 def _decode_5(buffer: memoryview, position: int) -> ProduceResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[TopicProduceResponse]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -129,7 +136,8 @@ def _decode_5(buffer: memoryview, position: int) -> ProduceResponse:
         topic_produce_response_partition_responses: list[PartitionProduceResponse]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 30 <= end - position:
+        room -= count
+        if not 0 <= count * 30 <= end - position or room < 0:
             raise bad_length("topic_produce_response_partition_responses", count)
         topic_produce_response_partition_responses = []
         for _ in range(count):
@@ -144,10 +152,12 @@ def _decode_5(buffer: memoryview, position: int) -> ProduceResponse:
 
 def _decode_8(buffer: memoryview, position: int) -> ProduceResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[TopicProduceResponse]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -161,14 +171,16 @@ def _decode_8(buffer: memoryview, position: int) -> ProduceResponse:
         topic_produce_response_partition_responses: list[PartitionProduceResponse]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 36 <= end - position:
+        room -= count
+        if not 0 <= count * 36 <= end - position or room < 0:
             raise bad_length("topic_produce_response_partition_responses", count)
         topic_produce_response_partition_responses = []
         for _ in range(count):
             partition_produce_response_record_errors: list[BatchIndexAndErrorMessage]
             partition_produce_response_index, partition_produce_response_error_code, partition_produce_response_base_offset, partition_produce_response_log_append_time_ms, partition_produce_response_log_start_offset, count = _unpack_ihqqqi(buffer, position)
             position += 34
-            if not 0 <= count * 6 <= end - position:
+            room -= count
+            if not 0 <= count * 6 <= end - position or room < 0:
                 raise bad_length("partition_produce_response_record_errors", count)
             partition_produce_response_record_errors = []
             for _ in range(count):
@@ -204,13 +216,15 @@ def _decode_8(buffer: memoryview, position: int) -> ProduceResponse:
 
 def _decode_9(buffer: memoryview, position: int) -> ProduceResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[TopicProduceResponse]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -229,7 +243,8 @@ def _decode_9(buffer: memoryview, position: int) -> ProduceResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 33 <= end - position:
+        room -= count
+        if not 0 <= count * 33 <= end - position or room < 0:
             raise bad_length("topic_produce_response_partition_responses", count)
         topic_produce_response_partition_responses = []
         for _ in range(count):
@@ -239,7 +254,8 @@ def _decode_9(buffer: memoryview, position: int) -> ProduceResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 6 <= end - position:
+            room -= count
+            if not 0 <= count * 6 <= end - position or room < 0:
                 raise bad_length("partition_produce_response_record_errors", count)
             partition_produce_response_record_errors = []
             for _ in range(count):
@@ -293,13 +309,15 @@ def _decode_9(buffer: memoryview, position: int) -> ProduceResponse:
 
 def _decode_10(buffer: memoryview, position: int) -> ProduceResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     responses: list[TopicProduceResponse]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("responses", count)
     responses = []
     for _ in range(count):
@@ -318,7 +336,8 @@ def _decode_10(buffer: memoryview, position: int) -> ProduceResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 33 <= end - position:
+        room -= count
+        if not 0 <= count * 33 <= end - position or room < 0:
             raise bad_length("topic_produce_response_partition_responses", count)
         topic_produce_response_partition_responses = []
         for _ in range(count):
@@ -328,7 +347,8 @@ def _decode_10(buffer: memoryview, position: int) -> ProduceResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 6 <= end - position:
+            room -= count
+            if not 0 <= count * 6 <= end - position or room < 0:
                 raise bad_length("partition_produce_response_record_errors", count)
             partition_produce_response_record_errors = []
             for _ in range(count):
@@ -367,8 +387,8 @@ def _decode_10(buffer: memoryview, position: int) -> ProduceResponse:
             tags = buffer[position]
             position += 1
             if tags:
-                if tags > 127:
-                    tags, position = read_long_uvarint(buffer, position, tags)
+                if tags > MOST_TAGS:
+                    raise bad_length("The tagged fields of PartitionProduceResponse", tags)
                 for _ in range(tags):
                     tag, position = read_uvarint(buffer, position)
                     size, position = read_uvarint(buffer, position)
@@ -395,8 +415,8 @@ def _decode_10(buffer: memoryview, position: int) -> ProduceResponse:
     throttle_time_ms, tags = _unpack_iB(buffer, position)
     position += 5
     if tags:
-        if tags > 127:
-            tags, position = read_long_uvarint(buffer, position, tags)
+        if tags > MOST_TAGS:
+            raise bad_length("The tagged fields of ProduceResponse", tags)
         for _ in range(tags):
             tag, position = read_uvarint(buffer, position)
             size, position = read_uvarint(buffer, position)
@@ -409,7 +429,8 @@ def _decode_10(buffer: memoryview, position: int) -> ProduceResponse:
                 if count > 127:
                     count, position = read_long_uvarint(buffer, position, count)
                 count -= 1
-                if not 0 <= count * 11 <= end - position:
+                room -= count
+                if not 0 <= count * 11 <= end - position or room < 0:
                     raise bad_length("node_endpoints", count)
                 node_endpoints = []
                 for _ in range(count):

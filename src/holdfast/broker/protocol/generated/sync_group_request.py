@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -42,6 +43,7 @@ _pack_ih = Struct(">ih").pack
 
 def _decode_0(buffer: memoryview, position: int) -> SyncGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -59,7 +61,8 @@ def _decode_0(buffer: memoryview, position: int) -> SyncGroupRequest:
     assignments: list[SyncGroupRequestAssignment]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("assignments", count)
     assignments = []
     for _ in range(count):
@@ -83,6 +86,7 @@ def _decode_0(buffer: memoryview, position: int) -> SyncGroupRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> SyncGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -111,7 +115,8 @@ def _decode_3(buffer: memoryview, position: int) -> SyncGroupRequest:
     assignments: list[SyncGroupRequestAssignment]
     (count,) = _unpack_i(buffer, position)
     position += 4
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("assignments", count)
     assignments = []
     for _ in range(count):
@@ -135,6 +140,7 @@ def _decode_3(buffer: memoryview, position: int) -> SyncGroupRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> SyncGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -172,7 +178,8 @@ def _decode_4(buffer: memoryview, position: int) -> SyncGroupRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("assignments", count)
     assignments = []
     for _ in range(count):
@@ -208,6 +215,7 @@ def _decode_4(buffer: memoryview, position: int) -> SyncGroupRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> SyncGroupRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -271,7 +279,8 @@ def _decode_5(buffer: memoryview, position: int) -> SyncGroupRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("assignments", count)
     assignments = []
     for _ in range(count):

@@ -5,6 +5,8 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
+    MOST_TAGS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -53,11 +55,13 @@ _pack_qq = Struct(">qq").pack
 
 def _decode_0(buffer: memoryview, position: int) -> TransactionLogValue:
     end = len(buffer)
+    room = MOST_ELEMENTS
     transaction_partitions: list[PartitionsSchema] | None
     producer_id, producer_epoch, transaction_timeout_ms, transaction_status, count = _unpack_qhibi(buffer, position)
     position += 19
     if count >= 0:
-        if not 0 <= count * 6 <= end - position:
+        room -= count
+        if not 0 <= count * 6 <= end - position or room < 0:
             raise bad_length("transaction_partitions", count)
         transaction_partitions = []
         for _ in range(count):
@@ -71,7 +75,8 @@ def _decode_0(buffer: memoryview, position: int) -> TransactionLogValue:
             partitions_schema_partition_ids: list[int]
             (count,) = _unpack_i(buffer, position)
             position += 4
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("partitions_schema_partition_ids", count)
             partitions_schema_partition_ids = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -85,6 +90,7 @@ def _decode_0(buffer: memoryview, position: int) -> TransactionLogValue:
 
 def _decode_1(buffer: memoryview, position: int) -> TransactionLogValue:
     end = len(buffer)
+    room = MOST_ELEMENTS
     transaction_partitions: list[PartitionsSchema] | None
     producer_id, producer_epoch, transaction_timeout_ms, transaction_status, count = _unpack_qhibB(buffer, position)
     position += 16
@@ -92,7 +98,8 @@ def _decode_1(buffer: memoryview, position: int) -> TransactionLogValue:
         count, position = read_long_uvarint(buffer, position, count)
     if count:
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("transaction_partitions", count)
         transaction_partitions = []
         for _ in range(count):
@@ -111,7 +118,8 @@ def _decode_1(buffer: memoryview, position: int) -> TransactionLogValue:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("partitions_schema_partition_ids", count)
             partitions_schema_partition_ids = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4
@@ -129,8 +137,8 @@ def _decode_1(buffer: memoryview, position: int) -> TransactionLogValue:
     transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, tags = _unpack_qqB(buffer, position)
     position += 17
     if tags:
-        if tags > 127:
-            tags, position = read_long_uvarint(buffer, position, tags)
+        if tags > MOST_TAGS:
+            raise bad_length("The tagged fields of TransactionLogValue", tags)
         for _ in range(tags):
             tag, position = read_uvarint(buffer, position)
             size, position = read_uvarint(buffer, position)

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -56,6 +57,7 @@ _pack_qhi = Struct(">qhi").pack
 
 def _decode_0(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -73,7 +75,8 @@ def _decode_0(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
     topics: list[TxnOffsetCommitRequestTopic]
     producer_id, producer_epoch, count = _unpack_qhi(buffer, position)
     position += 14
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -87,7 +90,8 @@ def _decode_0(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
         txn_offset_commit_request_topic_partitions: list[TxnOffsetCommitRequestPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 14 <= end - position:
+        room -= count
+        if not 0 <= count * 14 <= end - position or room < 0:
             raise bad_length("txn_offset_commit_request_topic_partitions", count)
         txn_offset_commit_request_topic_partitions = []
         for _ in range(count):
@@ -109,6 +113,7 @@ def _decode_0(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -126,7 +131,8 @@ def _decode_2(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
     topics: list[TxnOffsetCommitRequestTopic]
     producer_id, producer_epoch, count = _unpack_qhi(buffer, position)
     position += 14
-    if not 0 <= count * 6 <= end - position:
+    room -= count
+    if not 0 <= count * 6 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -140,7 +146,8 @@ def _decode_2(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
         txn_offset_commit_request_topic_partitions: list[TxnOffsetCommitRequestPartition]
         (count,) = _unpack_i(buffer, position)
         position += 4
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("txn_offset_commit_request_topic_partitions", count)
         txn_offset_commit_request_topic_partitions = []
         for _ in range(count):
@@ -162,6 +169,7 @@ def _decode_2(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     length = buffer[position]
     position += 1
     if length > 127:
@@ -208,7 +216,8 @@ def _decode_3(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 3 <= end - position:
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
         raise bad_length("topics", count)
     topics = []
     for _ in range(count):
@@ -227,7 +236,8 @@ def _decode_3(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 18 <= end - position:
+        room -= count
+        if not 0 <= count * 18 <= end - position or room < 0:
             raise bad_length("txn_offset_commit_request_topic_partitions", count)
         txn_offset_commit_request_topic_partitions = []
         for _ in range(count):

@@ -5,6 +5,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -43,13 +44,15 @@ _pack_qht = Struct(">qh?").pack
 
 def _decode_1(buffer: memoryview, position: int) -> WriteTxnMarkersRequest:
     end = len(buffer)
+    room = MOST_ELEMENTS
     markers: list[WritableTxnMarker]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 17 <= end - position:
+    room -= count
+    if not 0 <= count * 17 <= end - position or room < 0:
         raise bad_length("markers", count)
     markers = []
     for _ in range(count):
@@ -59,7 +62,8 @@ def _decode_1(buffer: memoryview, position: int) -> WriteTxnMarkersRequest:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("writable_txn_marker_topics", count)
         writable_txn_marker_topics = []
         for _ in range(count):
@@ -78,7 +82,8 @@ def _decode_1(buffer: memoryview, position: int) -> WriteTxnMarkersRequest:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 4 <= end - position:
+            room -= count
+            if not 0 <= count * 4 <= end - position or room < 0:
                 raise bad_length("writable_txn_marker_topic_partition_indexes", count)
             writable_txn_marker_topic_partition_indexes = list(struct.unpack_from(f">{count}i", buffer, position))
             position += count * 4

@@ -4,6 +4,7 @@ from struct import Struct
 
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.primitives import (
+    MOST_ELEMENTS,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -45,13 +46,15 @@ _pack_q = Struct(">q").pack
 
 def _decode_1(buffer: memoryview, position: int) -> WriteTxnMarkersResponse:
     end = len(buffer)
+    room = MOST_ELEMENTS
     markers: list[WritableTxnMarkerResult]
     count = buffer[position]
     position += 1
     if count > 127:
         count, position = read_long_uvarint(buffer, position, count)
     count -= 1
-    if not 0 <= count * 10 <= end - position:
+    room -= count
+    if not 0 <= count * 10 <= end - position or room < 0:
         raise bad_length("markers", count)
     markers = []
     for _ in range(count):
@@ -61,7 +64,8 @@ def _decode_1(buffer: memoryview, position: int) -> WriteTxnMarkersResponse:
         if count > 127:
             count, position = read_long_uvarint(buffer, position, count)
         count -= 1
-        if not 0 <= count * 3 <= end - position:
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
             raise bad_length("writable_txn_marker_result_topics", count)
         writable_txn_marker_result_topics = []
         for _ in range(count):
@@ -80,7 +84,8 @@ def _decode_1(buffer: memoryview, position: int) -> WriteTxnMarkersResponse:
             if count > 127:
                 count, position = read_long_uvarint(buffer, position, count)
             count -= 1
-            if not 0 <= count * 7 <= end - position:
+            room -= count
+            if not 0 <= count * 7 <= end - position or room < 0:
                 raise bad_length("writable_txn_marker_topic_result_partitions", count)
             writable_txn_marker_topic_result_partitions = []
             for _ in range(count):
