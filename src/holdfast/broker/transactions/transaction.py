@@ -60,6 +60,15 @@ class TransactionRefused(Exception):
         super().__init__(error.name)
         self.error = error
 
+    def code(self, version: int, *, fenced_since: int) -> ErrorCode:
+        """The error for a client of this version of an API.
+
+        PRODUCER_FENCED came later; versions before `fenced_since` know it as another error.
+        """
+        if self.error is ErrorCode.PRODUCER_FENCED and version < fenced_since:
+            return ErrorCode.INVALID_PRODUCER_EPOCH
+        return self.error
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:

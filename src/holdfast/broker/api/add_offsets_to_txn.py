@@ -1,0 +1,27 @@
+"""AddOffsetsToTxn: a transaction is about to commit the offsets of a group."""
+
+from typing import TYPE_CHECKING
+
+from holdfast.broker.context import RequestContext
+from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.broker.protocol.generated.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from holdfast.broker.protocol.generated.add_offsets_to_txn_response import AddOffsetsToTxnResponse
+from holdfast.broker.transactions.transaction import Producer, TransactionRefused
+
+if TYPE_CHECKING:
+    from holdfast.broker.broker import Broker
+
+FENCED_SINCE = 2
+
+
+async def handle(
+    broker: "Broker", request: AddOffsetsToTxnRequest, context: RequestContext
+) -> AddOffsetsToTxnResponse:
+    producer = Producer(request.producer_id, request.producer_epoch)
+    try:
+        await broker.transactions.add_offsets(request.transactional_id, producer)
+    except TransactionRefused as refusal:
+        return AddOffsetsToTxnResponse(
+            error_code=refusal.code(context.version, fenced_since=FENCED_SINCE)
+        )
+    return AddOffsetsToTxnResponse(error_code=ErrorCode.NONE)

@@ -1,0 +1,42 @@
+"""InitProducerId: an identity for a producer, and the end of those before it."""
+
+from typing import TYPE_CHECKING
+
+from holdfast.broker.context import RequestContext
+from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.broker.protocol.generated.init_producer_id_request import InitProducerIdRequest
+from holdfast.broker.protocol.generated.init_producer_id_response import InitProducerIdResponse
+from holdfast.broker.transactions.transaction import (
+    NO_EPOCH,
+    NO_PRODUCER_ID,
+    Producer,
+    TransactionRefused,
+)
+
+if TYPE_CHECKING:
+    from holdfast.broker.broker import Broker
+
+FENCED_SINCE = 4
+
+
+async def handle(
+    broker: "Broker", request: InitProducerIdRequest, context: RequestContext
+) -> InitProducerIdResponse:
+    expected = Producer(request.producer_id, request.producer_epoch)
+    if (expected.id == NO_PRODUCER_ID) != (expected.epoch == NO_EPOCH):
+        return _refused(ErrorCode.INVALID_REQUEST)
+    try:
+        producer = await broker.transactions.init_producer_id(
+            request.transactional_id,
+            request.transaction_timeout_ms,
+            None if expected.id == NO_PRODUCER_ID else expected,
+        )
+    except TransactionRefused as refusal:
+        return _refused(refusal.code(context.version, fenced_since=FENCED_SINCE))
+    return InitProducerIdResponse(producer_id=producer.id, producer_epoch=producer.epoch)
+
+
+def _refused(error: ErrorCode) -> InitProducerIdResponse:
+    return InitProducerIdResponse(
+        error_code=error, producer_id=NO_PRODUCER_ID, producer_epoch=NO_EPOCH
+    )
