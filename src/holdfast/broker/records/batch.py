@@ -42,6 +42,8 @@ _ATTRIBUTES = struct.Struct(">h")
 _ATTRIBUTES_POSITION = 21
 _MAX_TIMESTAMP = struct.Struct(">q")
 _MAX_TIMESTAMP_POSITION = 35
+_PRODUCER = struct.Struct(">qh")
+_PRODUCER_POSITION = 43
 _MARKER_KEY = struct.Struct(">hh")
 _MARKER_VALUE = struct.Struct(">hi")
 
@@ -117,6 +119,14 @@ class Marker(NamedTuple):
 def header_of(buffer: bytes | bytearray | memoryview, position: int = 0) -> BatchHeader:
     """The header at `position`, unchecked; there must be 61 bytes."""
     return BatchHeader._make(HEADER.unpack_from(buffer, position))
+
+
+def peek_transaction(batches: memoryview) -> tuple[int, int] | None:
+    """Producer id and epoch of a transactional batch; None for others, and for what is no batch."""
+    if len(batches) < HEADER_SIZE or not batches[_ATTRIBUTES_POSITION + 1] & TRANSACTIONAL_BIT:
+        return None
+    producer: tuple[int, int] = _PRODUCER.unpack_from(batches, _PRODUCER_POSITION)
+    return producer
 
 
 def crc_of(batch: bytes | bytearray | memoryview) -> int:
