@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from holdfast.broker.groups.expiry import expired_offsets
 from holdfast.broker.groups.group import Group
@@ -32,7 +32,9 @@ from holdfast.broker.groups.roster import Cancellable
 from holdfast.broker.groups.surroundings import GroupState, Stored, Surroundings
 from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.settings import BrokerSettings
-from holdfast.broker.state_log import StateLog
+
+if TYPE_CHECKING:
+    from holdfast.broker.state_log import StateLog
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +53,7 @@ class GroupCoordinator:
 
     def __init__(
         self,
-        state: StateLog,
+        state: "StateLog",
         settings: BrokerSettings,
         clock: Callable[[], int],
         call_later: Callable[[float, Callable[[], None]], Cancellable],

@@ -4,10 +4,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
-from holdfast.broker.log import RecordsRejected, StorageFailed
+from holdfast.broker.log.errors import RecordsRejected, StorageFailed
 from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.state_log import StateLog
+
+if TYPE_CHECKING:
+    from holdfast.broker.state_log import StateLog
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +22,7 @@ class Journal:
     """Numbers the appends in log order. They settle in that order, never within `append`'s caller
     unless the log refuses them at once."""
 
-    def __init__(self, state: StateLog, next_position: int = 0) -> None:
+    def __init__(self, state: "StateLog", next_position: int = 0) -> None:
         self._state = state
         self.next_position = next_position
 

@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from holdfast.broker.groups.offsets import OffsetStore
 from holdfast.broker.groups.records import (
@@ -12,7 +13,9 @@ from holdfast.broker.groups.records import (
     decode_key,
     decode_offset,
 )
-from holdfast.broker.state_log import StateLog, StateRecord
+
+if TYPE_CHECKING:
+    from holdfast.broker.state_log import StateLog, StateRecord
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +27,7 @@ class LoadedState:
     next_position: int = 0
 
 
-def load_state(state: StateLog) -> LoadedState:
+def load_state(state: "StateLog") -> LoadedState:
     """Everything that the log says, with transactions that lack their marker still open.
 
     A record that cannot be read is reported and passed over: the other groups go on.
@@ -39,7 +42,7 @@ def load_state(state: StateLog) -> LoadedState:
     return loaded
 
 
-def _apply(loaded: LoadedState, record: StateRecord, position: int) -> None:
+def _apply(loaded: LoadedState, record: "StateRecord", position: int) -> None:
     if record.control is not None:
         loaded.offsets.complete(record.producer_id, commit=record.control == "commit")
         return
@@ -53,7 +56,9 @@ def _apply(loaded: LoadedState, record: StateRecord, position: int) -> None:
             loaded.groups[key.group_id] = decode_group(bytes(record.value))
 
 
-def _apply_offset(offsets: OffsetStore, key: OffsetKey, record: StateRecord, position: int) -> None:
+def _apply_offset(
+    offsets: OffsetStore, key: OffsetKey, record: "StateRecord", position: int
+) -> None:
     if record.value is None:
         offsets.delete(key.group_id, [key.at], position)
         return
