@@ -27,7 +27,7 @@ class UndecodableRecords(ValueError):
 
 
 def compress(codec: Compression, data: bytes | bytearray | memoryview) -> bytes:
-    """`data` as a Kafka client would compress it; snappy in the xerial framing of the Java client."""
+    """`data` as a Kafka client compresses it; snappy in the xerial framing of the Java client."""
     if codec is Compression.NONE:
         return bytes(data)
     if codec is Compression.SNAPPY:

@@ -17,6 +17,13 @@ class Record(NamedTuple):
     """Names stay bytes: clients write UTF-8, but nothing makes them."""
 
 
+class Outline(NamedTuple):
+    """What admission to a log asks of a record."""
+
+    timestamp_delta: int
+    has_key: bool
+
+
 def decode_records(
     payload: bytes | memoryview,
     *,
@@ -51,6 +58,27 @@ def decode_records(
                 value,
                 headers,
             )
+    except IndexError:
+        raise UndecodableRecords("A batch ends within a record") from None
+    if position != len(data):
+        raise UndecodableRecords("A batch has more bytes than its records")
+
+
+def outlines(payload: bytes | memoryview, *, count: int, compression: int) -> Iterator[Outline]:
+    """Time and presence of a key, record by record, without touching the rest."""
+    data = bytes(decompress(compression, payload))
+    position = 0
+    try:
+        for _ in range(count):
+            size, position = read_varint(data, position)
+            end = position + size
+            if size < 0 or end > len(data):
+                raise UndecodableRecords("A record is longer than its batch")
+            timestamp_delta, position = read_varint(data, position + 1)
+            _, position = read_varint(data, position)
+            key_size, _ = read_varint(data, position)
+            yield Outline(timestamp_delta, key_size >= 0)
+            position = end
     except IndexError:
         raise UndecodableRecords("A batch ends within a record") from None
     if position != len(data):

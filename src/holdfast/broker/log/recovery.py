@@ -1,0 +1,400 @@
+"""Opening a log: from the state that a clean stop left, or, after a crash, from the bytes.
+
+After a crash the checkpoint says up to where everything was on disk. What follows is read batch by
+batch with its CRC. Bytes that are no whole batch are cut off if nothing good comes after them: that
+is a torn tail, and nobody was told that it was there. If something good does come after them,
+they are damage in the middle: they are reported and kept, and reading them fails.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast.broker.log.directory import (
+    CHECKPOINT,
+    CLEANED_SUFFIX,
+    INDEX_SUFFIXES,
+    LOG_SUFFIX,
+    SWAP_SUFFIX,
+    Listing,
+    listing_of,
+    orphaned_indexes,
+    read_checkpoint,
+    read_snapshot,
+    read_start_offset,
+    remove_snapshots_after,
+    segment_bases,
+    snapshot_offsets,
+)
+from holdfast.broker.log.files import remove, rename, sync_directory
+from holdfast.broker.log.index import AbortedTransaction
+from holdfast.broker.log.producers import Producers
+from holdfast.broker.log.scanning import walk_checked
+from holdfast.broker.log.segment import Segment, SegmentFacts, empty_facts
+from holdfast.broker.log.segments import Segments
+from holdfast.broker.log.state import LogState
+from holdfast.broker.records.batch import marker_of
+
+Report = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Opened:
+    """A log as it was found."""
+
+    segments: Segments
+    producers: Producers
+    log_start_offset: int
+    end_offset: int
+    cleaned_offset: int
+    unsynced: list[Segment] = field(default_factory=list)
+    """Read or changed by recovery: their bytes may be in the page cache alone."""
+    is_new: bool = False
+
+
+def open_directory(
+    directory: Path, clean: LogState | None, interval: int, now_ms: int, report: Report
+) -> Opened:
+    """The log in `directory`, made if there is none."""
+    name = str(directory)
+    os.makedirs(name, exist_ok=True)
+    listing = listing_of(name)
+    if finish_leftovers(name, listing, report):
+        listing = listing_of(name)
+    if clean is not None:
+        opened = _open_clean(name, clean, listing, interval, report)
+        if opened is not None:
+            return opened
+    if not segment_bases(listing):
+        return _open_new(name, interval, now_ms, report)
+    return _Recovery(name, listing, interval, now_ms, report).run()
+
+
+def finish_leftovers(directory: str, listing: Listing, report: Report) -> bool:
+    """Finish the swap of a compaction that was decided, drop what was not. Whether any was."""
+    found = False
+    for name in sorted(listing):
+        path = f"{directory}/{name}"
+        if name.endswith(SWAP_SUFFIX):
+            finish_swap(directory, name)
+            report(f"Finished the compaction that left {name}")
+        elif name.endswith((CLEANED_SUFFIX, ".deleted", ".tmp")):
+            remove(path)
+            report(f"Removed {name}, left by work that was not finished")
+        else:
+            continue
+        found = True
+    for name in orphaned_indexes(listing):
+        remove(f"{directory}/{name}")
+        found = True
+    return found
+
+
+def swap_name(base_offset: int, end: int) -> str:
+    """`<base>-<end>.swap` holds what the segments that begin in [base, end) have become."""
+    return f"{base_offset:020d}-{end:020d}{SWAP_SUFFIX}"
+
+
+def finish_swap(directory: str, name: str) -> None:
+    """Put a compacted segment in the place of those it replaces. Can be repeated at any point."""
+    base, end = (int(part) for part in name.removesuffix(SWAP_SUFFIX).split("-"))
+    for found in segment_bases(listing_of(directory)):
+        if base <= found < end:
+            stem = f"{directory}/{found:020d}"
+            if found != base:
+                remove(stem + LOG_SUFFIX)
+            for suffix in INDEX_SUFFIXES:
+                remove(stem + suffix)
+    rename(f"{directory}/{name}", f"{directory}/{base:020d}{LOG_SUFFIX}")
+    sync_directory(directory)
+
+
+def replay(
+    segments: Segments,
+    producers: Producers,
+    start: int,
+    end: int,
+    on_aborted: Callable[[Segment, AbortedTransaction], None] | None = None,
+) -> None:
+    """Tell `producers` what the log says of them in [start, end)."""
+    for segment in segments.starting_with(start):
+        if segment.base_offset >= end:
+            return
+        position = segment.locate(start)
+        for found in walk_checked(segment.file, position, segment.size, segment.base_offset):
+            header = found.header
+            if header is None or header.producer_id < 0:
+                continue
+            if header.base_offset >= end:
+                return
+            if not header.is_control:
+                producers.wrote_data(header, header.base_offset, header.max_timestamp)
+                continue
+            marker = marker_of(segment.read_batch(found.position, header))
+            if marker is None:
+                continue
+            offset = header.base_offset
+            ended = producers.wrote_marker(header, marker, offset, header.max_timestamp)
+            if ended is not None and ended.aborted and on_aborted is not None:
+                stable = producers.undecided_from(offset + 1)
+                on_aborted(segment, AbortedTransaction(*ended[:3], stable))
+
+
+def producers_at(directory: str, segments: Segments, offset: int) -> Producers:
+    """The producers as of `offset`, from the newest snapshot before it and the log."""
+    producers, start = _newest_snapshot(directory, offset, segments.first.base_offset)
+    replay(segments, producers, start, offset)
+    return producers
+
+
+def rebuild_aborted_index(segments: Segments, segment: Segment, end: int) -> None:
+    """Find the aborted transactions of one segment anew; they may begin long before it."""
+    segment.report(f"Rebuilding {segment.aborted_index.path}")
+    segment.aborted_index.reset()
+
+    def add(found_in: Segment, aborted: AbortedTransaction) -> None:
+        if found_in is segment:
+            segment.add_aborted(aborted)
+
+    following = segments.next_base(segment)
+    replay(segments, Producers(), segments.first.base_offset, min(end, following or end), add)
+
+
+def _newest_snapshot(directory: str, upto: int, otherwise: int) -> tuple[Producers, int]:
+    """The newest good snapshot in [otherwise, upto] and its offset, else none at `otherwise`."""
+    for offset in reversed(snapshot_offsets(listing_of(directory))):
+        if otherwise <= offset <= upto:
+            producers = read_snapshot(directory, offset)
+            if producers is not None:
+                return producers, offset
+    return Producers(), otherwise
+
+
+def _open_new(directory: str, interval: int, now_ms: int, report: Report) -> Opened:
+    start = read_start_offset(directory)
+    segment = Segment.create(directory, start, now_ms, interval, report)
+    return Opened(Segments([segment]), Producers(), start, start, start, [segment], is_new=True)
+
+
+def _open_clean(
+    directory: str, state: LogState, listing: Listing, interval: int, report: Report
+) -> Opened | None:
+    """As the last clean stop left it; None if the files say otherwise."""
+    stated = {f"{facts.base_offset:020d}{LOG_SUFFIX}": facts.size for facts in state.segments}
+    actual = {name: size for name, size in listing.items() if name.endswith(LOG_SUFFIX)}
+    if not stated or stated != actual:
+        report("The files are not as the last stop left them: recovering as after a crash")
+        return None
+    segments = Segments([Segment(directory, f, interval, report) for f in state.segments])
+    for segment in segments:
+        for index in segment.indexes[:2]:
+            if listing.get(os.path.basename(index.path), 0) < index.size:
+                segment.rebuild_indexes(f"{index.path} is missing or cut")
+                break
+    producers: Producers | None = Producers()
+    if state.has_producers:
+        producers = read_snapshot(directory, state.end_offset)
+        if producers is None:
+            report("The snapshot of producers is missing or damaged: reading the log for them")
+            producers = producers_at(directory, segments, state.end_offset)
+    assert producers is not None
+    opened = Opened(
+        segments, producers, state.log_start_offset, state.end_offset, state.cleaned_offset
+    )
+    for segment in segments:
+        if (
+            listing.get(os.path.basename(segment.aborted_index.path), 0)
+            < segment.aborted_index.size
+        ):
+            rebuild_aborted_index(segments, segment, state.end_offset)
+    return opened
+
+
+class _Recovery:
+    """One pass over what a crash left."""
+
+    def __init__(
+        self, directory: str, listing: Listing, interval: int, now_ms: int, report: Report
+    ) -> None:
+        self._directory = directory
+        self._now_ms = now_ms
+        self._listing = listing
+        self._interval = interval
+        self._report = report
+        self._checkpoint = read_checkpoint(directory)
+        if self._checkpoint is None and CHECKPOINT in listing:
+            report("The checkpoint is damaged: reading the whole log")
+        self._torn: dict[int, tuple[int, int]] = {}
+        """Where the bytes at the end of a segment are no batch: position and offset, by base."""
+        self._needs_aborted: dict[int, int] = {}
+        """From which offset on a segment's aborted transactions are to be found, by base."""
+        self._unsynced: list[Segment] = []
+        self._scanned_bytes = 0
+
+    def run(self) -> Opened:
+        segments: list[Segment] = []
+        end = 0
+        for base in segment_bases(self._listing):
+            segment, end = self._open_segment(base, end)
+            segments.append(segment)
+        end = self._cut_torn_tail(segments, end)
+        self._drop_unused_roll(segments, end)
+        found = Segments(segments)
+        start = max(read_start_offset(self._directory), found.first.base_offset)
+        end = max(end, start)
+        checkpoint = self._checkpoint
+        if checkpoint is not None and end < checkpoint.end_offset:
+            self._report(
+                f"Offsets {end} to {checkpoint.end_offset - 1} had been synced, and are gone"
+            )
+            remove(f"{self._directory}/{CHECKPOINT}")
+        remove_snapshots_after(self._directory, end)
+        producers = self._find_producers(found, end)
+        for segment in found:
+            segment.write_indexes()
+        if self._scanned_bytes:
+            self._report(
+                f"Recovered after an unclean stop: read {self._scanned_bytes} bytes, "
+                f"offsets {start} to {end}"
+            )
+        cleaned = 0 if checkpoint is None else min(checkpoint.cleaned_offset, end)
+        return Opened(found, producers, start, end, cleaned, self._unsynced)
+
+    def _open_segment(self, base: int, end: int) -> tuple[Segment, int]:
+        """The segment and the end offset after it."""
+        size = self._listing[f"{base:020d}{LOG_SUFFIX}"]
+        facts, synced = self._facts_of(base, size)
+        segment = Segment(self._directory, facts, self._interval, self._report)
+        if synced and facts.size == size:
+            following = self._known_end(base)
+            if following is not None:
+                self._check_indexes(segment)
+                return segment, following
+        position, at_least = facts.size, max(base, end)
+        if synced and self._checkpoint is not None:
+            at_least = max(at_least, self._checkpoint.end_offset)
+            self._needs_aborted[base] = self._checkpoint.end_offset
+        else:
+            for index in segment.indexes:
+                index.reset()
+            self._needs_aborted[base] = base
+        return segment, self._scan(segment, position, size, at_least)
+
+    def _facts_of(self, base: int, size: int) -> tuple[SegmentFacts, bool]:
+        """What the checkpoint knows of a segment, as far as the files bear it out."""
+        known = self._checkpoint.segments if self._checkpoint is not None else ()
+        for facts in known:
+            if facts.base_offset != base:
+                continue
+            is_last = facts is known[-1]
+            if size == facts.size or (is_last and size > facts.size and self._has_indexes(facts)):
+                return facts, True
+            if size < facts.size:
+                self._report(f"Segment {base} is {facts.size - size} bytes shorter than synced")
+        return empty_facts(base, self._now_ms), False
+
+    def _has_indexes(self, facts: SegmentFacts) -> bool:
+        sizes = (facts.index_size, facts.time_index_size, facts.aborted_index_size)
+        for suffix, size in zip(INDEX_SUFFIXES, sizes, strict=True):
+            name = f"{facts.base_offset:020d}{suffix}"
+            if self._listing.get(name, 0) < size:
+                self._report(f"{name} is missing or cut: making it again from the log")
+                return False
+        return True
+
+    def _known_end(self, base: int) -> int | None:
+        """The offset after a segment that is wholly below the checkpoint."""
+        assert self._checkpoint is not None
+        bases = [facts.base_offset for facts in self._checkpoint.segments]
+        number = bases.index(base) + 1
+        return bases[number] if number < len(bases) else self._checkpoint.end_offset
+
+    def _check_indexes(self, segment: Segment) -> None:
+        for index in segment.indexes:
+            if self._listing.get(os.path.basename(index.path), 0) >= index.size:
+                continue
+            if index is segment.aborted_index:
+                self._report(f"{index.path} is missing or cut: making it again from the log")
+                index.reset()
+                self._needs_aborted[segment.base_offset] = segment.base_offset
+            else:
+                segment.rebuild_indexes(f"{index.path} is missing or cut")
+
+    def _scan(self, segment: Segment, position: int, size: int, at_least: int) -> int:
+        """Read [position, size) of a segment, index it, and give the offset after it."""
+        self._scanned_bytes += size - position
+        self._unsynced.append(segment)
+        segment.size = size
+        end = at_least
+        for found in walk_checked(segment.file, position, size, at_least):
+            if found.header is not None:
+                header = found.header
+                segment.note(found.position, header.size, header.last_offset, header.max_timestamp)
+                end = header.last_offset + 1
+            elif found.end == size:
+                self._torn[segment.base_offset] = (found.position, end)
+            else:
+                self._report_damage(segment, found.position, found.end, end)
+        return end
+
+    def _report_damage(self, segment: Segment, start: int, end: int, offset: int) -> None:
+        self._report(
+            f"{segment.path} is damaged: bytes {start} to {end - 1}, from offset {offset} on, "
+            f"are not what was written. They are kept, and not served"
+        )
+
+    def _cut_torn_tail(self, segments: list[Segment], end: int) -> int:
+        """Cut the bytes after the last good batch, if they are the last of the log."""
+        while len(segments) > 1 and segments[-2].base_offset in self._torn:
+            last = segments[-1]
+            position, _ = self._torn.get(last.base_offset, (last.size, 0))
+            if position > 0:
+                break  # good batches follow: the torn end before them is damage, not a tail
+            self._report(f"Removed {last.path}: nothing in it, and the segment before is torn")
+            self._torn.pop(last.base_offset, None)
+            self._needs_aborted.pop(last.base_offset, None)
+            last.delete()
+            self._unsynced.remove(last)
+            segments.pop()
+            end = self._torn[segments[-1].base_offset][1]
+        for segment in segments:
+            if segment.base_offset not in self._torn:
+                continue
+            position, offset = self._torn[segment.base_offset]
+            if segment is not segments[-1]:
+                self._report_damage(segment, position, segment.size, offset)
+                continue
+            self._report(
+                f"Cut a torn tail of {segment.size - position} bytes off {segment.path}: "
+                f"the log ends at offset {end}"
+            )
+            segment.size = position
+            segment.trim()
+        return end
+
+    def _drop_unused_roll(self, segments: list[Segment], end: int) -> None:
+        """A roll that failed half-way leaves an empty file, and the log went on before it."""
+        while len(segments) > 1 and segments[-1].size == 0 and segments[-1].base_offset < end:
+            segments.pop().delete()
+
+    def _find_producers(self, segments: Segments, end: int) -> Producers:
+        """Producers at the end, and on the way the aborted transactions that no index has."""
+        checkpoint = self._checkpoint
+        upto = min([end, *self._needs_aborted.values()])
+        start = segments.first.base_offset
+        if (
+            checkpoint is not None
+            and not checkpoint.has_producers
+            and start <= checkpoint.end_offset <= upto
+        ):
+            start = checkpoint.end_offset
+        producers, start = _newest_snapshot(self._directory, upto, start)
+
+        def add(segment: Segment, aborted: AbortedTransaction) -> None:
+            needed_from = self._needs_aborted.get(segment.base_offset)
+            if needed_from is not None and aborted.last_offset >= needed_from:
+                segment.add_aborted(aborted)
+
+        replay(segments, producers, start, end, add)
+        return producers

@@ -1,0 +1,138 @@
+"""Walking the bytes of a segment file: by headers alone, or with every CRC checked.
+
+Both find their way again behind damage: a batch is recognised by its shape and its CRC.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from crc32c import crc32c
+
+from holdfast.broker.log.files import File, read_at
+from holdfast.broker.records.batch import (
+    CRC_START,
+    HEADER_SIZE,
+    LEADER_EPOCH,
+    LENGTH_OFFSET,
+    MAGIC,
+    MIN_LENGTH,
+    BatchHeader,
+    header_of,
+)
+
+_LOOK_AHEAD = 16 * 1024
+"""Bytes read at a time when walking headers: a little more than lies between index entries."""
+_CHUNK = 1024 * 1024
+_SHAPE = LEADER_EPOCH.to_bytes(4, "big") + MAGIC.to_bytes(1, "big")
+"""Every batch of ours has these bytes right after its length."""
+_MAX_GAP = 2**31
+
+
+class Found(NamedTuple):
+    """A batch, or a stretch of bytes that is none."""
+
+    position: int
+    header: BatchHeader | None
+    """None: from `position` up to `end` there is no whole batch."""
+    end: int
+
+
+def is_plausible(header: BatchHeader, room: int, at_least: int) -> bool:
+    """Whether this can be the header of a batch in `room` bytes, from offset `at_least` on."""
+    return (
+        header.magic == MAGIC
+        and header.batch_length >= MIN_LENGTH
+        and header.size <= room
+        and at_least <= header.base_offset < at_least + _MAX_GAP
+        and header.last_offset_delta >= 0
+    )
+
+
+def walk_headers(
+    file: File, position: int, end: int, at_least: int, look_ahead: int = _LOOK_AHEAD
+) -> Iterator[Found]:
+    """The batches in [position, end) by what their headers say; CRCs are not checked."""
+    data, data_at = b"", position
+    while position < end:
+        if position + HEADER_SIZE > data_at + len(data):
+            data, data_at = read_at(file, min(look_ahead, end - position), position), position
+        header = header_of(data, position - data_at) if len(data) >= HEADER_SIZE else None
+        if header is not None and is_plausible(header, end - position, at_least):
+            yield Found(position, header, position + header.size)
+            at_least = header.last_offset + 1
+            position += header.size
+            continue
+        found = next_batch(file, position + 1, end, at_least)
+        yield Found(position, None, end if found is None else found)
+        if found is None:
+            return
+        position, data, data_at = found, b"", found
+
+
+def walk_checked(file: File, position: int, end: int, at_least: int) -> Iterator[Found]:
+    """Everything in [position, end): good batches, and between them what is damaged."""
+    data, data_at = b"", position
+    while position < end:
+        start = position - data_at
+        header = _good_batch_in(data, start, end - position, at_least)
+        if header is None and (data_at != position or not data):
+            # The batch may only be cut by the end of the chunk: look again from its start.
+            data, data_at = read_at(file, min(_CHUNK, end - position), position), position
+            header = _good_batch_in(data, 0, end - position, at_least)
+        if header is None:
+            header = good_batch_at(file, position, end, at_least)
+        if header is not None:
+            yield Found(position, header, position + header.size)
+            at_least = header.last_offset + 1
+            position += header.size
+            continue
+        found = next_batch(file, position + 1, end, at_least)
+        yield Found(position, None, end if found is None else found)
+        if found is None:
+            return
+        position, data = found, b""
+
+
+def _good_batch_in(data: bytes, start: int, room: int, at_least: int) -> BatchHeader | None:
+    if len(data) - start < HEADER_SIZE:
+        return None
+    header = header_of(data, start)
+    if not is_plausible(header, min(room, len(data) - start), at_least):
+        return None
+    crc = crc32c(memoryview(data)[start + CRC_START : start + header.size])
+    return header if crc == header.crc else None
+
+
+def good_batch_at(file: File, position: int, end: int, at_least: int) -> BatchHeader | None:
+    """The header of the batch at `position` if it is whole and matches its CRC."""
+    data = read_at(file, min(_CHUNK, end - position), position)
+    if len(data) < HEADER_SIZE:
+        return None
+    header = header_of(data)
+    if not is_plausible(header, end - position, at_least):
+        return None
+    crc = crc32c(memoryview(data)[CRC_START : header.size])
+    done = len(data)
+    while done < header.size:
+        data = read_at(file, min(_CHUNK, header.size - done), position + done)
+        if not data:
+            return None
+        crc = crc32c(data, crc)
+        done += len(data)
+    return header if crc == header.crc else None
+
+
+def next_batch(file: File, position: int, end: int, at_least: int) -> int | None:
+    """Position of the first good batch at or after `position`."""
+    while end - position >= HEADER_SIZE:
+        data = read_at(file, min(_CHUNK, end - position), position)
+        hit = data.find(_SHAPE, LENGTH_OFFSET)
+        while hit >= 0:
+            candidate = position + hit - LENGTH_OFFSET
+            if good_batch_at(file, candidate, end, at_least) is not None:
+                return candidate
+            hit = data.find(_SHAPE, hit + 1)
+        if len(data) < _CHUNK:
+            return None
+        position += len(data) - LENGTH_OFFSET - len(_SHAPE) + 1
+    return None
