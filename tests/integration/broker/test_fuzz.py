@@ -1,0 +1,16 @@
+"""A short fuzz of the whole broker; `make fuzz` goes on for longer and with other seeds."""
+
+from pathlib import Path
+
+from tests.brokers import EmbeddedBroker
+from tests.fuzz.attack import Attack
+
+SEED = 20_260
+
+
+def test_garbage_and_random_requests_neither_stop_the_broker_nor_write(tmp_path: Path) -> None:
+    with EmbeddedBroker(tmp_path) as broker:
+        attack = Attack(broker, SEED)
+        attack.garbage(5)
+        attack.requests(8)
+        attack.finish()
