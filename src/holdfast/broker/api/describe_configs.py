@@ -1,0 +1,97 @@
+"""DescribeConfigs: settings of topics and of this broker, with where their values come from."""
+
+from typing import TYPE_CHECKING
+
+from holdfast.broker.configs import (
+    ConfigEntry,
+    ConfigSource,
+    ResourceType,
+    broker_entries,
+    topic_entries,
+)
+from holdfast.broker.context import RequestContext
+from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.broker.protocol.generated.describe_configs_request import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+from holdfast.broker.protocol.generated.describe_configs_response import (
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+from holdfast.broker.topics import TopicError
+
+if TYPE_CHECKING:
+    from holdfast.broker.broker import Broker
+
+
+def handle(
+    broker: "Broker", request: DescribeConfigsRequest, context: RequestContext
+) -> DescribeConfigsResponse:
+    return DescribeConfigsResponse(
+        results=[_describe(broker, resource, request) for resource in request.resources]
+    )
+
+
+def _describe(
+    broker: "Broker", resource: DescribeConfigsResource, request: DescribeConfigsRequest
+) -> DescribeConfigsResult:
+    result = DescribeConfigsResult(
+        error_message=None,
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
+    )
+    try:
+        entries = _entries(broker, resource)
+    except TopicError as error:
+        result.error_code, result.error_message = error.error_code, error.message
+        return result
+    wanted = resource.configuration_keys  # none and no names alike ask for all
+    result.configs = [
+        _shown(entry, request) for entry in entries if not wanted or entry.name in wanted
+    ]
+    return result
+
+
+def _entries(broker: "Broker", resource: DescribeConfigsResource) -> list[ConfigEntry]:
+    name = resource.resource_name
+    if resource.resource_type == ResourceType.TOPIC:
+        topic = broker.topics.get(name)
+        if topic is None:
+            raise TopicError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
+            )
+        return topic_entries(topic.config, topic.overrides)
+    if resource.resource_type == ResourceType.BROKER:
+        if not name:
+            return []  # defaults of the whole cluster, which only dynamic settings have
+        if name != str(broker.node_id):
+            raise TopicError(
+                ErrorCode.INVALID_REQUEST, f"This is broker {broker.node_id}, and not {name}."
+            )
+        return broker_entries(broker.settings)
+    raise TopicError(
+        ErrorCode.INVALID_REQUEST, f"Resource type {resource.resource_type} has no settings."
+    )
+
+
+def _shown(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfigsResourceResult:
+    return DescribeConfigsResourceResult(
+        entry.name,
+        entry.value,
+        entry.read_only,
+        entry.source,
+        synonyms=_synonyms(entry) if request.include_synonyms else [],
+        config_type=entry.type,
+        documentation=entry.documentation if request.include_documentation else None,
+    )
+
+
+def _synonyms(entry: ConfigEntry) -> list[DescribeConfigsSynonym]:
+    """The value in force, and the one behind it."""
+    default = DescribeConfigsSynonym(entry.name, entry.default, ConfigSource.DEFAULT)
+    if entry.source is ConfigSource.DEFAULT:
+        return [default]
+    return [DescribeConfigsSynonym(entry.name, entry.value, entry.source), default]

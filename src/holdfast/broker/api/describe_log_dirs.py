@@ -1,0 +1,56 @@
+"""DescribeLogDirs: how large each partition is on disk, and how much room is left."""
+
+import shutil
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from holdfast.broker.context import RequestContext
+from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.broker.protocol.generated.describe_log_dirs_request import DescribeLogDirsRequest
+from holdfast.broker.protocol.generated.describe_log_dirs_response import (
+    DescribeLogDirsPartition,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
+
+if TYPE_CHECKING:
+    from holdfast.broker.broker import Broker
+
+
+def handle(
+    broker: "Broker", request: DescribeLogDirsRequest, context: RequestContext
+) -> DescribeLogDirsResponse:
+    directory = broker.settings.data_dir.absolute()
+    result = DescribeLogDirsResult(log_dir=str(directory))
+    try:
+        usage = shutil.disk_usage(directory)
+    except OSError:
+        result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+        return DescribeLogDirsResponse(results=[result])
+    result.total_bytes, result.usable_bytes = usage.total, usage.free
+    result.topics = [_describe(broker, name, indexes) for name, indexes in _asked(broker, request)]
+    return DescribeLogDirsResponse(results=[result])
+
+
+def _asked(
+    broker: "Broker", request: DescribeLogDirsRequest
+) -> Iterable[tuple[str, Iterable[int]]]:
+    if request.topics is None:
+        for topic in broker.topics.all():
+            yield topic.name, range(len(topic.partitions))
+    else:
+        for asked in request.topics:
+            if broker.topics.get(asked.topic) is not None:
+                yield asked.topic, asked.partitions
+
+
+def _describe(broker: "Broker", name: str, indexes: Iterable[int]) -> DescribeLogDirsTopic:
+    return DescribeLogDirsTopic(
+        name,
+        [
+            DescribeLogDirsPartition(index, partition.log.size_bytes)
+            for index in indexes
+            if (partition := broker.partition(name, index)) is not None
+        ],
+    )
