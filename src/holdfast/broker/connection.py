@@ -9,7 +9,7 @@ receive buffer waits until it fits into the memory that all such frames share.
 import asyncio
 import logging
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.broker.context import PendingReply
 from holdfast.broker.dispatch import PRODUCE, BadFrame, Chunks, Dispatcher, HandlerFailed
@@ -59,8 +59,8 @@ class Connection(asyncio.BufferedProtocol):
     # asyncio's side
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # uvloop's transports are of no asyncio class.
+        self._transport = transport = cast(asyncio.Transport, transport)
         transport.set_write_buffer_limits(high=WRITE_HIGH_WATER)
         peer = transport.get_extra_info("peername")
         self.host = peer[0] if peer else ""

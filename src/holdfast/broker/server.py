@@ -37,11 +37,10 @@ def run(settings: BrokerSettings) -> int:
     _raise_file_limit()
     with lock_data_directory(settings.data_dir):
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings))
-    return 0
+            return runner.run(_serve(settings))
 
 
-async def _serve(settings: BrokerSettings) -> None:
+async def _serve(settings: BrokerSettings) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -71,10 +70,13 @@ async def _serve(settings: BrokerSettings) -> None:
         http.close()
     await listener.stop(SHUTDOWN_GRACE_SECONDS)
     housekeeping.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await housekeeping
+    await asyncio.wait([housekeeping])
     await broker.close()
+    if not housekeeping.cancelled():
+        log.error("Stopped because housekeeping failed", exc_info=housekeeping.exception())
+        return 1
     log.info("Stopped cleanly")
+    return 0
 
 
 async def _start_http(settings: BrokerSettings, broker: Broker) -> asyncio.Server | None:

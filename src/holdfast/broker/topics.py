@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from holdfast.broker.log import StorageFailed
 from holdfast.broker.log.files import sync_directory
 from holdfast.broker.metadata import Metadata, TopicRecord
 from holdfast.broker.partition import Partition
@@ -233,7 +234,7 @@ class Topics:
             try:
                 directory.mkdir()
                 opened.append(self._open_partition(name, index, config))
-            except OSError as error:
+            except (OSError, StorageFailed) as error:
                 raise TopicError(
                     ErrorCode.KAFKA_STORAGE_ERROR, f"{directory.name} cannot be made: {error}"
                 ) from None
