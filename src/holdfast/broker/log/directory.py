@@ -13,7 +13,8 @@ START_OFFSET = "start-offset"
 """The first offset that is served, where DeleteRecords has moved it."""
 LOG_SUFFIX = ".log"
 SNAPSHOT_SUFFIX = ".snapshot"
-CLEANED_SUFFIX = ".cleaned"
+CLEANED_DIRECTORY = "compaction.cleaned"
+"""Where a compaction writes until it is decided."""
 SWAP_SUFFIX = ".swap"
 INDEX_SUFFIXES = (".index", ".timeindex", ".txnindex")
 

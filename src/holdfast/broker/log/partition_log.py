@@ -1,6 +1,7 @@
 """One partition's records on disk."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +18,12 @@ from holdfast.broker.log.errors import (
     RecordsRejected,
     StorageFailed,
 )
-from holdfast.broker.log.files import File, read_at, replace_file
+from holdfast.broker.log.files import File, read_at, remove, rename, replace_file
 from holdfast.broker.log.flushing import FlushTicket
 from holdfast.broker.log.index import AbortedTransaction, IndexDamaged
 from holdfast.broker.log.producers import (
     EndedTransaction,
+    Producer,
     ProducerSnapshot,
     WrittenBatch,
     encode_snapshot,
@@ -29,12 +31,14 @@ from holdfast.broker.log.producers import (
 from holdfast.broker.log.reading import Places, Prefix, good_prefix, size_of_first
 from holdfast.broker.log.recovery import (
     Opened,
+    finish_swap,
     open_directory,
     producers_at,
     rebuild_aborted_index,
+    swap_name,
 )
 from holdfast.broker.log.scanning import good_batch_at
-from holdfast.broker.log.segment import MAX_RELATIVE_OFFSET, Segment
+from holdfast.broker.log.segment import MAX_RELATIVE_OFFSET, Segment, SegmentFacts
 from holdfast.broker.log.state import CleanState, LogState, encode_checkpoint
 from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.records.batch import (
@@ -95,6 +99,9 @@ class PartitionLog:
         self._generation = 0
         self._must_trim = False
         self._must_cut = False
+        self.is_compacting = False
+        self.uncleanable = False
+        """A damaged segment was met: compaction would hide that, and is left."""
         self._reported_damage: set[tuple[int, int]] = set()
 
     @classmethod
@@ -476,6 +483,10 @@ class PartitionLog:
         self._changed = self._changed or expired > 0
         return expired
 
+    def active_producers(self) -> Iterator[tuple[int, Producer]]:
+        """Ids and states of the producers that are remembered."""
+        return self._producers.items()
+
     # maintenance
 
     def apply_config(self, config: TopicConfig) -> None:
@@ -514,6 +525,31 @@ class PartitionLog:
             size = self._drop_segments(count)
             done.append(f"Dropped {count} segments ({size} bytes): {reason}")
         return done
+
+    def has_segments(self, bases: list[int], end: int) -> bool:
+        """Whether just these segments are in the log between the first of them and `end`."""
+        found = [s.base_offset for s in self.segments if bases[0] <= s.base_offset < end]
+        return found == bases
+
+    def adopt(self, new: SegmentFacts, bases: list[int], end: int, prepared: str) -> bool:
+        """Put a compacted segment in the place of those that it was made of.
+
+        The decision is on disk as a `.swap` file, with the indexes in the directory `prepared`.
+        False if what it replaces is no longer there: then it is not needed either.
+        """
+        swap = swap_name(new.base_offset, end)
+        if not self.has_segments(bases, end):
+            remove(f"{self._directory}/{swap}")
+            return False
+        finish_swap(self._directory, swap)
+        adopted = Segment(self._directory, new, self.config.index_interval_bytes, self._report)
+        for index in adopted.indexes:
+            if index.size:
+                rename(f"{prepared}/{os.path.basename(index.path)}", index.path)
+        self.segments.replace(new.base_offset, end, adopted)
+        self._places.forget()
+        self._directories_changed = self._checkpoint_due = self._changed = True
+        return True
 
     def _drop_segments(self, count: int) -> int:
         """Remove the oldest segments, oldest first: a crash in between leaves no hole."""

@@ -7,13 +7,14 @@ they are damage in the middle: they are reported and kept, and reading them fail
 """
 
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.broker.log.directory import (
     CHECKPOINT,
-    CLEANED_SUFFIX,
+    CLEANED_DIRECTORY,
     INDEX_SUFFIXES,
     LOG_SUFFIX,
     SWAP_SUFFIX,
@@ -27,7 +28,7 @@ from holdfast.broker.log.directory import (
     segment_bases,
     snapshot_offsets,
 )
-from holdfast.broker.log.files import remove, rename, sync_directory
+from holdfast.broker.log.files import remove, rename
 from holdfast.broker.log.index import AbortedTransaction
 from holdfast.broker.log.producers import Producers
 from holdfast.broker.log.scanning import walk_checked
@@ -74,12 +75,15 @@ def open_directory(
 def finish_leftovers(directory: str, listing: Listing, report: Report) -> bool:
     """Finish the swap of a compaction that was decided, drop what was not. Whether any was."""
     found = False
+    if os.path.isdir(f"{directory}/{CLEANED_DIRECTORY}"):
+        shutil.rmtree(f"{directory}/{CLEANED_DIRECTORY}")
+        report("Removed what an unfinished compaction left")
     for name in sorted(listing):
         path = f"{directory}/{name}"
         if name.endswith(SWAP_SUFFIX):
             finish_swap(directory, name)
             report(f"Finished the compaction that left {name}")
-        elif name.endswith((CLEANED_SUFFIX, ".deleted", ".tmp")):
+        elif name.endswith((".cleaned", ".deleted", ".tmp")):
             remove(path)
             report(f"Removed {name}, left by work that was not finished")
         else:
@@ -107,7 +111,6 @@ def finish_swap(directory: str, name: str) -> None:
             for suffix in INDEX_SUFFIXES:
                 remove(stem + suffix)
     rename(f"{directory}/{name}", f"{directory}/{base:020d}{LOG_SUFFIX}")
-    sync_directory(directory)
 
 
 def replay(

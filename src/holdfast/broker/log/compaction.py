@@ -1,0 +1,239 @@
+"""Compaction of a log, beside its normal work.
+
+Reading and rewriting records is slow work for Python, so it runs in a process of its own
+(`python -m holdfast.broker.log.compaction`, a job on standard input, the result on standard
+output) that writes into a directory of its own. The log then takes the new segments over:
+
+    <dir>/compaction.cleaned/<base>.log     written and synced; a crash drops it
+    <dir>/<base>-<end>.swap                 decided: a crash from here on finishes it
+    <dir>/<base>.log                        in place of the segments that began in [base, end)
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.broker.log.cleaning import ActiveProducer, Job, Uncleanable, clean
+from holdfast.broker.log.directory import CLEANED_DIRECTORY
+from holdfast.broker.log.errors import StorageFailed
+from holdfast.broker.log.files import rename, sync_directory
+from holdfast.broker.log.index import AbortedTransaction
+from holdfast.broker.log.partition_log import PartitionLog
+from holdfast.broker.log.recovery import swap_name
+from holdfast.broker.log.segment import MAX_RELATIVE_OFFSET, Segment, SegmentFacts
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionResult:
+    """What a compaction came to."""
+
+    bytes_before: int = 0
+    bytes_after: int = 0
+    cleaned_offset: int = 0
+    failure: str | None = None
+
+    def __str__(self) -> str:
+        if self.failure is not None:
+            return f"Not compacted: {self.failure}"
+        return (
+            f"Compacted {self.bytes_before} bytes to {self.bytes_after}, "
+            f"up to offset {self.cleaned_offset}"
+        )
+
+
+def compact_needed(log: PartitionLog, now_ms: int) -> bool:
+    """Whether enough is new, or old enough, since the last compaction."""
+    if not log.config.compacted or log.is_compacting or log.uncleanable:
+        return False
+    cleanable = _cleanable(log, now_ms)
+    dirty = [segment for segment in cleanable if _end_of(log, segment) > log.cleaned_offset]
+    dirty_bytes = sum(segment.size for segment in dirty)
+    if not dirty_bytes:
+        return False
+    oldest = min(segment.first_timestamp for segment in dirty)
+    if now_ms - oldest > log.config.max_compaction_lag_ms:
+        return True
+    total = sum(segment.size for segment in cleanable)
+    return dirty_bytes / total > log.config.min_cleanable_dirty_ratio
+
+
+async def compact(log: PartitionLog, now_ms: int) -> CompactionResult:
+    """Compact what is closed and decided. Readers and writers go on meanwhile."""
+    job = plan(log, now_ms)
+    if job is None or log.is_compacting:
+        return CompactionResult(failure="There is nothing to compact")
+    log.is_compacting = True
+    try:
+        return await _compact(log, job)
+    except OSError as error:
+        raise StorageFailed(f"{log.directory} could not be compacted: {error}") from error
+    finally:
+        log.is_compacting = False
+        shutil.rmtree(_target(log), ignore_errors=True)
+
+
+async def _compact(log: PartitionLog, job: Job) -> CompactionResult:
+    target = _target(log)
+    shutil.rmtree(target, ignore_errors=True)
+    os.mkdir(target)
+    answer = await _run(str(log.directory), job)
+    if "failure" in answer:
+        log.uncleanable = answer["damaged"]
+        return CompactionResult(failure=answer["failure"])
+    before = after = 0
+    for facts, group in zip(answer["segments"], job.groups, strict=False):
+        new = SegmentFacts(*facts)
+        bases = [old.base_offset for old in group]
+        end = _end_of_group(job, group)
+        if not log.has_segments(bases, end):
+            return CompactionResult(failure="segments were dropped meanwhile")
+        await asyncio.to_thread(_decide, str(log.directory), target, new.base_offset, end)
+        if not log.adopt(new, bases, end, target):
+            return CompactionResult(failure="segments were dropped meanwhile")
+        before += sum(old.size for old in group)
+        after += new.size
+    log.cleaned_offset = max(log.cleaned_offset, answer["end"])
+    return CompactionResult(before, after, log.cleaned_offset)
+
+
+def _decide(directory: str, target: str, base: int, end: int) -> None:
+    """From here on the group is what was written, whatever happens."""
+    rename(f"{target}/{base:020d}.log", f"{directory}/{swap_name(base, end)}")
+    sync_directory(directory)
+
+
+def plan(log: PartitionLog, now_ms: int) -> Job | None:
+    """The job of compacting what can be compacted now; None if there is nothing."""
+    cleanable = _cleanable(log, now_ms)
+    if not cleanable:
+        return None
+    end = _end_of(log, cleanable[-1])
+    return Job(
+        groups=_groups(cleanable, log.config.segment_bytes, end),
+        end=end,
+        dirty_from=log.cleaned_offset,
+        aborted=tuple(log.aborted_transactions(cleanable[0].base_offset, end)),
+        producers={
+            producer_id: ActiveProducer(producer.last_data_offset, producer.epoch)
+            for producer_id, producer in log.active_producers()
+        },
+        now_ms=now_ms,
+        delete_retention_ms=log.config.delete_retention_ms,
+        interval=log.config.index_interval_bytes,
+    )
+
+
+def _cleanable(log: PartitionLog, now_ms: int) -> list[Segment]:
+    """Closed segments in which every transaction is decided and every record old enough."""
+    found = []
+    for segment in log.segments.sealed:
+        if _end_of(log, segment) > log.last_stable_offset:
+            break
+        lag = log.config.min_compaction_lag_ms
+        if lag > 0 and segment.max_timestamp > now_ms - lag:
+            break
+        found.append(segment)
+    return found
+
+
+def _end_of(log: PartitionLog, segment: Segment) -> int:
+    following = log.segments.next_base(segment)
+    return log.end_offset if following is None else following
+
+
+def _groups(
+    segments: list[Segment], max_bytes: int, end: int
+) -> tuple[tuple[SegmentFacts, ...], ...]:
+    """Neighbours that fit one segment together."""
+    ends = [segment.base_offset for segment in segments[1:]] + [end]
+    groups: list[list[SegmentFacts]] = []
+    size = 0
+    for segment, segment_end in zip(segments, ends, strict=True):
+        fits = (
+            groups
+            and size + segment.size <= max_bytes
+            and segment_end - groups[-1][0].base_offset <= MAX_RELATIVE_OFFSET
+        )
+        if not fits:
+            groups.append([])
+            size = 0
+        groups[-1].append(segment.facts())
+        size += segment.size
+    return tuple(tuple(group) for group in groups)
+
+
+def _end_of_group(job: Job, group: tuple[SegmentFacts, ...]) -> int:
+    number = job.groups.index(group) + 1
+    return job.groups[number][0].base_offset if number < len(job.groups) else job.end
+
+
+def _target(log: PartitionLog) -> str:
+    return f"{log.directory}/{CLEANED_DIRECTORY}"
+
+
+# the process of its own
+
+
+async def _run(directory: str, job: Job) -> Any:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", __name__, directory,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        output, _ = await process.communicate(_encode(job))
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode != 0:
+        return {"failure": f"its process ended with {process.returncode}", "damaged": False}
+    return json.loads(output)
+
+
+def _encode(job: Job) -> bytes:
+    return json.dumps(
+        {
+            "groups": job.groups,
+            "end": job.end,
+            "dirty_from": job.dirty_from,
+            "aborted": job.aborted,
+            "producers": [[i, p.last_data_offset, p.epoch] for i, p in job.producers.items()],
+            "now_ms": job.now_ms,
+            "delete_retention_ms": job.delete_retention_ms,
+            "interval": job.interval,
+            "max_keys": job.max_keys,
+        }
+    ).encode()
+
+
+def _decode(data: bytes) -> Job:
+    document = json.loads(data)
+    document["groups"] = tuple(
+        tuple(SegmentFacts(*facts) for facts in group) for group in document["groups"]
+    )
+    document["aborted"] = tuple(AbortedTransaction(*fields) for fields in document["aborted"])
+    document["producers"] = {i: ActiveProducer(o, e) for i, o, e in document["producers"]}
+    return Job(**document)
+
+
+def main(directory: str) -> None:
+    """Do the job on standard input for the log in `directory`."""
+    os.nice(10)  # whoever waits for records goes first
+    job = _decode(sys.stdin.buffer.read())
+    answer: dict[str, Any]
+    try:
+        end, segments = clean(directory, f"{directory}/{CLEANED_DIRECTORY}", job)
+        answer = {"end": end, "segments": segments}
+    except Uncleanable as error:
+        answer = {"failure": str(error), "damaged": True}
+    except OSError as error:
+        answer = {"failure": str(error), "damaged": False}
+    json.dump(answer, sys.stdout)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
