@@ -1,7 +1,7 @@
 """Settings of topics and of the broker, as admin tools see and change them."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -86,8 +86,9 @@ _KAFKA_NAMES = {
 """Broker settings that mean what Kafka means by these names. The others are shown as ours."""
 
 
-def broker_entries(settings: BrokerSettings) -> list[ConfigEntry]:
+def broker_entries(settings: BrokerSettings, advertised: tuple[str, int]) -> list[ConfigEntry]:
     """Every setting of the broker. None can be changed while it runs."""
+    settings = replace(settings, advertised="{}:{}".format(*advertised))
     defaults = BrokerSettings()
     entries = []
     for field in fields(settings):

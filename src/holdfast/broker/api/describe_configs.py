@@ -31,12 +31,15 @@ def handle(
     broker: "Broker", request: DescribeConfigsRequest, context: RequestContext
 ) -> DescribeConfigsResponse:
     return DescribeConfigsResponse(
-        results=[_describe(broker, resource, request) for resource in request.resources]
+        results=[_describe(broker, resource, request, context) for resource in request.resources]
     )
 
 
 def _describe(
-    broker: "Broker", resource: DescribeConfigsResource, request: DescribeConfigsRequest
+    broker: "Broker",
+    resource: DescribeConfigsResource,
+    request: DescribeConfigsRequest,
+    context: RequestContext,
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(
         error_message=None,
@@ -44,7 +47,7 @@ def _describe(
         resource_name=resource.resource_name,
     )
     try:
-        entries = _entries(broker, resource)
+        entries = _entries(broker, resource, context)
     except TopicError as error:
         result.error_code, result.error_message = error.error_code, error.message
         return result
@@ -55,7 +58,9 @@ def _describe(
     return result
 
 
-def _entries(broker: "Broker", resource: DescribeConfigsResource) -> list[ConfigEntry]:
+def _entries(
+    broker: "Broker", resource: DescribeConfigsResource, context: RequestContext
+) -> list[ConfigEntry]:
     name = resource.resource_name
     if resource.resource_type == ResourceType.TOPIC:
         topic = broker.topics.get(name)
@@ -71,7 +76,7 @@ def _entries(broker: "Broker", resource: DescribeConfigsResource) -> list[Config
             raise TopicError(
                 ErrorCode.INVALID_REQUEST, f"This is broker {broker.node_id}, and not {name}."
             )
-        return broker_entries(broker.settings)
+        return broker_entries(broker.settings, context.listener)
     raise TopicError(
         ErrorCode.INVALID_REQUEST, f"Resource type {resource.resource_type} has no settings."
     )
