@@ -34,7 +34,7 @@ class Outcome(StrEnum):
     CHANGED = "changed"
     """Limits, policy or schema are others from the cut on."""
     LOSS_ACCEPTED = "loss-accepted"
-    """Events before the cut were deleted before they were read, and someone said to go on."""
+    """Events from the cut on were deleted before they were read, and someone said to go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,8 @@ class JournalRecord:
     drained_through: int | None = None
     """Of a hold that stopped a drain, a dead-letter, or a drain's end: the last source offset that
     had left held by then."""
+    lost_until: int | None = None
+    """Of an accepted loss: the first source offset that was still there."""
     settings: str = ""
     """Of a change: the limits, policy and schema from the cut on, as JSON."""
     note: str = ""
@@ -84,6 +86,7 @@ def encode_journal(record: JournalRecord) -> tuple[bytes | None, bytes]:
             "first": record.first,
             "superseded_by": record.superseded_by,
             "drained_through": record.drained_through,
+            "lost_until": record.lost_until,
             "settings": record.settings or None,
             "note": record.note or None,
         }
@@ -103,6 +106,7 @@ def decode_journal(key: bytes | None, value: bytes | None) -> JournalRecord:
         first=document.optional_integer("first"),
         superseded_by=document.optional_integer("superseded_by"),
         drained_through=document.optional_integer("drained_through"),
+        lost_until=document.optional_integer("lost_until"),
         settings=document.optional_text("settings") or "",
         note=document.optional_text("note") or "",
     )

@@ -54,6 +54,8 @@ class Entry:
     """The last row that `events` and `bytes` count."""
     overflow: bool = False
     """The key is at its limit, and the journal says so."""
+    foreign: bool = False
+    """murmur2 gives this key another partition: a producer uses another partitioner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +107,7 @@ def encode_entry(entry: Entry) -> tuple[bytes, bytes]:
             "oldest": entry.oldest,
             "counted_through": entry.counted_through,
             "overflow": entry.overflow or None,
+            "foreign": entry.foreign or None,
         }
     )
 
@@ -181,6 +184,7 @@ def _entry(key: bytes, value: bytes) -> Entry:
         oldest=document.optional_integer("oldest"),
         counted_through=document.integer("counted_through"),
         overflow=document.flag("overflow"),
+        foreign=document.flag("foreign"),
     )
     named = document.optional_key()
     document.end()

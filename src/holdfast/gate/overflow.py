@@ -1,0 +1,36 @@
+"""When a flow holds as much as it may, in all partitions together."""
+
+from collections.abc import Iterable
+
+from holdfast.flows.registry import Limits
+from holdfast.gate.settings import GateSettings
+from holdfast.gate.state import PartitionState
+
+
+def flow_is_over(states: Iterable[PartitionState], limits: Limits) -> bool:
+    """Whether the flow is at its limit of events or bytes."""
+    events = size = 0
+    for state in states:
+        events += state.events
+        size += state.bytes
+    return events >= limits.flow_events or size >= limits.flow_bytes
+
+
+def blocked(states: Iterable[PartitionState], settings: GateSettings) -> str | None:
+    """Why a batch may not begin now, in words; None if it may.
+
+    Looked at before a batch alone, so the overshoot is at most one batch.
+    """
+    if settings.overflow != "block":
+        return None
+    states = list(states)
+    if flow_is_over(states, settings.limits):
+        return "The flow holds as much as it may: it takes no more events until some are released."
+    keys = [key for state in states for key in state.over]
+    if not keys:
+        return None
+    others = f" and {len(keys) - 1} others hold" if len(keys) > 1 else " holds"
+    return (
+        f"The key {min(keys).decode(errors='backslashreplace')!r}{others} as much as a key may: "
+        "the flow takes no more events until some are released."
+    )

@@ -1,0 +1,120 @@
+"""How one key's entry changes: ACTIVE → HELD → DRAINING → ACTIVE. No entry means ACTIVE.
+
+All offsets are source offsets but `held_end`. A key's rows in held are those above
+`drained_through`, up to `counted_through`; a draining entry always has some.
+"""
+
+from dataclasses import dataclass, replace
+
+from holdfast.flows.commands import Hold, Release
+from holdfast.flows.journal import Outcome
+from holdfast.flows.status import Entry, KeyState
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A hold that stands: what an entry, or a partition that has none yet, needs to know of it."""
+
+    id: str
+    offset: int
+    actor: str
+    reason: str
+    expires_at: int | None
+
+    @classmethod
+    def given(cls, command: Hold, offset: int) -> "Order":
+        return cls(command.id, offset, command.actor, command.reason, command.expires_at)
+
+    @classmethod
+    def kept(cls, entry: Entry) -> "Order":
+        return cls(
+            entry.command_id, entry.command_offset, entry.actor, entry.reason, entry.expires_at
+        )
+
+    def stands(self, now: int) -> bool:
+        return self.expires_at is None or self.expires_at > now
+
+
+def has_rows(entry: Entry) -> bool:
+    """Whether any row of the key is still in held."""
+    return entry.counted_through > entry.drained_through
+
+
+def gives_out(entry: Entry) -> bool:
+    """Whether rows are to leave held: all of a draining key, the dead ones of a held key."""
+    return entry.state is KeyState.DRAINING or entry.drained_through < entry.dead_through
+
+
+def is_due(entry: Entry, now: int) -> bool:
+    """Whether the entry's hold has expired."""
+    return entry.state is KeyState.HELD and entry.expires_at is not None and entry.expires_at <= now
+
+
+def begin_hold(
+    key: bytes, order: Order, *, cut: int, now: int, held_end: int, foreign: bool = False
+) -> Entry:
+    """ACTIVE → HELD. Rows of an earlier episode never count: they lie below the cut."""
+    return Entry(
+        key=key,
+        state=KeyState.HELD,
+        command_id=order.id,
+        command_offset=order.offset,
+        actor=order.actor,
+        reason=order.reason,
+        since=now,
+        cut=cut,
+        expires_at=order.expires_at,
+        held_from=held_end,
+        drained_through=cut - 1,
+        counted_through=cut - 1,
+        foreign=foreign,
+    )
+
+
+def hold_again(entry: Entry, order: Order, *, cut: int, now: int) -> tuple[Entry, Outcome]:
+    """HELD: new reason and expiry. DRAINING → HELD: the drain stops at `drained_through`."""
+    changed = replace(
+        entry,
+        state=KeyState.HELD,
+        command_id=order.id,
+        command_offset=order.offset,
+        actor=order.actor,
+        reason=order.reason,
+        expires_at=order.expires_at,
+        pace=None,
+    )
+    if entry.state is KeyState.HELD:
+        return changed, Outcome.UPDATED
+    return replace(changed, since=now, cut=cut), Outcome.HELD
+
+
+def release(
+    entry: Entry, command: Release, offset: int, *, cut: int, now: int
+) -> tuple[Entry, Outcome]:
+    """HELD → DRAINING. A release of a draining key changes its pace, or nothing."""
+    if entry.state is KeyState.DRAINING and entry.pace == command.pace:
+        return entry, Outcome.NOTHING_TO_DO
+    changed = replace(
+        entry,
+        state=KeyState.DRAINING,
+        command_id=command.id,
+        command_offset=offset,
+        actor=command.actor,
+        expires_at=None,
+        pace=command.pace,
+    )
+    if entry.state is KeyState.DRAINING:
+        return changed, Outcome.UPDATED
+    return replace(changed, since=now, cut=cut), Outcome.RELEASED
+
+
+def expire(entry: Entry, *, cut: int, now: int) -> Entry:
+    """HELD → DRAINING, by time; the hold stays named."""
+    return replace(entry, state=KeyState.DRAINING, since=now, cut=cut, expires_at=None, pace=None)
+
+
+def dead_letter(entry: Entry) -> tuple[Entry, Outcome]:
+    """What is held now goes to the dead letters; what comes later follows the state."""
+    if entry.counted_through <= max(entry.drained_through, entry.dead_through):
+        return entry, Outcome.NOTHING_TO_DO
+    return replace(entry, dead_through=entry.counted_through), Outcome.DEAD_LETTERED
