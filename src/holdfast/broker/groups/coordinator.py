@@ -74,9 +74,7 @@ class GroupCoordinator:
         self._journal.next_position = loaded.next_position
         self._offsets = loaded.offsets
         for group_id, record in loaded.groups.items():
-            group = Group.restored(group_id, record, self._surroundings)
-            self._groups[group_id] = group
-            group.begin_sessions()
+            self._groups[group_id] = Group.restored(group_id, record, self._surroundings)
         for group_id in loaded.offsets.groups():
             self._group(group_id)
 
@@ -259,7 +257,7 @@ class GroupCoordinator:
             expired = expired_offsets(group, self._offsets, now_ms, retention_ms)
             is_over = (
                 group.state is GroupState.EMPTY
-                and not group.has_pending_members
+                and not group.roster.pending
                 and self._partitions_of(group.group_id) == set(expired)
             )
             if expired or is_over:

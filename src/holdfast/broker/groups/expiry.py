@@ -21,15 +21,14 @@ def expired_offsets(
         if group.state is not GroupState.STABLE or subscribed is None:
             return []
         kept_topics = subscribed
-    # What an administrator commits for an empty group is as new as the commit.
-    emptied_ms = group.since_ms if group.is_empty_again else 0
     unstable = offsets.unstable(group.group_id)
+    # What an administrator commits for an empty group is as new as the commit.
     return [
         at
         for at, committed in offsets.of(group.group_id)
         if at.topic not in kept_topics
         and at not in unstable
-        and _is_expired(committed, max(emptied_ms, committed.commit_ms), now_ms, retention_ms)
+        and _is_expired(committed, max(group.emptied_ms, committed.commit_ms), now_ms, retention_ms)
     ]
 
 

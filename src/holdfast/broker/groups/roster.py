@@ -38,6 +38,8 @@ class Member:
     assignment: bytes = b""
     is_new: bool = False
     """It has never been through a rebalance: it cannot send heartbeats, not knowing its id."""
+    owes_sync: bool = False
+    """It has not asked for its assignment of this generation yet."""
     waiting_to_join: JoinReply | None = None
     waiting_to_sync: SyncReply | None = None
     session: Cancellable | None = field(default=None, repr=False)
@@ -49,10 +51,15 @@ class Member:
     def metadata(self, protocol: str | None) -> bytes:
         return next((offer.metadata for offer in self.offers if offer.protocol == protocol), b"")
 
-    def update(self, join: Join) -> None:
+    def wait_to_join(self, join: Join, reply: JoinReply) -> None:
+        """Take over what the member says now; `reply` when the others are there too."""
+        # A request that this one repeats is answered too; its connection may still be there.
+        in_progress = ErrorCode.REBALANCE_IN_PROGRESS
+        self.answer_join(Joined(error=in_progress, member_id=self.member_id))
         self.offers = join.offers
         self.session_timeout_ms = join.session_timeout_ms
         self.rebalance_timeout_ms = join.rebalance_timeout_ms
+        self.waiting_to_join = reply
 
     def answer_join(self, joined: Joined) -> None:
         """Answer the join that waits, if one does."""
@@ -79,6 +86,8 @@ class Roster:
         self.protocol_type: str | None = None
         self.protocol: str | None = None
         self.leader: str | None = None
+        self.pending: dict[str, Cancellable] = {}
+        """Ids that were given to clients to join with, and the timers that take them back."""
         self._members: dict[str, Member] = {}
         self._ids_of_instances: dict[str, str] = {}
 
@@ -115,7 +124,11 @@ class Roster:
         if self.leader is None:
             self.leader = member.member_id
 
-    def remove(self, member: Member) -> None:
+    def expel(self, member: Member) -> None:
+        """The member is none any more, and hears so if it waits for anything."""
+        member.end_session()
+        member.answer_join(Joined(error=ErrorCode.UNKNOWN_MEMBER_ID))
+        member.answer_sync(Synced(error=ErrorCode.UNKNOWN_MEMBER_ID))
         del self._members[member.member_id]
         if member.instance_id is not None:
             del self._ids_of_instances[member.instance_id]
