@@ -13,10 +13,13 @@ from confluent_kafka import (
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 from tests.brokers import BrokerProcess
 
 DEADLINE_S = 20.0
+
+KEPT = {"retention.ms": "-1"}
+"""Topics of records with times of long ago need it, or retention takes them."""
 
 Config = Mapping[str, Any]
 Isolation = Literal["read_committed", "read_uncommitted"]
@@ -46,16 +49,20 @@ def done(futures: Mapping[Any, Any]) -> dict[Any, Any]:
 def create_topic(
     broker: BrokerProcess, name: str, partitions: int = 1, config: Mapping[str, str] | None = None
 ) -> str:
-    """Create a topic and wait until metadata shows it. -> its name"""
+    """Create a topic and wait until every partition is served. -> its name"""
     client = admin(broker)
     done(client.create_topics([NewTopic(name, partitions, 1, config=dict(config or {}))]))
 
-    def led() -> bool:
-        found = client.list_topics(name, timeout=DEADLINE_S).topics[name]
-        leaders = [p.leader for p in found.partitions.values()]
-        return found.error is None and len(leaders) == partitions and min(leaders) >= 0
+    asked = {TopicPartition(name, p): OffsetSpec.latest() for p in range(partitions)}
 
-    wait_until(led, f"topic {name} with {partitions} partitions")
+    def serving() -> bool:
+        # Metadata alone is not enough: Apache Kafka shows a leader a moment before it leads.
+        try:
+            return len(done(client.list_offsets(asked))) == partitions
+        except KafkaException:
+            return False
+
+    wait_until(serving, f"topic {name} with {partitions} partitions")
     return name
 
 

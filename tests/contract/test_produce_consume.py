@@ -7,6 +7,7 @@ from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, To
 from tests.brokers import BrokerProcess
 from tests.clients import (
     DEADLINE_S,
+    KEPT,
     create_topic,
     next_record,
     offsets,
@@ -68,7 +69,7 @@ def test_keys_values_and_headers_come_back_as_sent(kafka: BrokerProcess, topic: 
 
 
 def test_timestamps_of_the_producer_are_kept(kafka: BrokerProcess, topic: str) -> None:
-    create_topic(kafka, topic)
+    create_topic(kafka, topic, config=KEPT)
     sent = [1_000, 1_700_000_000_000, 1_600_000_000_123]
     client = producer(kafka)
     for timestamp in sent:
@@ -159,7 +160,7 @@ def test_partitions_are_independent_and_keep_order(
 def test_offsets_for_times_finds_the_first_record_at_or_after(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
-    create_topic(kafka, topic)
+    create_topic(kafka, topic, config=KEPT)
     client = producer(kafka)
     base = 1_700_000_000_000
     for i in range(10):

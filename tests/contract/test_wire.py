@@ -15,7 +15,7 @@ from kafka.protocol.metadata import (
     MetadataRequest,
 )
 from tests.brokers import BrokerProcess
-from tests.clients import create_topic, read, values
+from tests.clients import KEPT, create_topic, read, values
 from tests.wire import Wire, batch, batches, fetch, fetch_request, join, produce, produce_request
 
 OFFSET_OUT_OF_RANGE = 1
@@ -177,7 +177,7 @@ def test_a_record_count_that_does_not_fit_is_refused(kafka: BrokerProcess, topic
 
 
 def test_special_timestamps_ask_for_first_last_and_newest(kafka: BrokerProcess, topic: str) -> None:
-    create_topic(kafka, topic)
+    create_topic(kafka, topic, config=KEPT)
     base = 1_700_000_000_000
     with Wire(kafka) as wire:
         for delta in (5, 9, 3):
@@ -255,7 +255,7 @@ def test_metadata_names_this_broker_and_every_partition(kafka: BrokerProcess, to
         struct.pack(">ihhih", 10, 0, 9, 1, -1),  # a produce request without a body
         struct.pack(">ihhih", 10, 9_999, 0, 1, -1),  # an unknown API
         struct.pack(">ihhih", 10, 1, 99, 1, -1),  # an unknown version
-        bytes(range(256)) * 4,
+        struct.pack(">i", 1_020) + bytes(range(255)) * 4,
     ],
 )
 def test_garbage_closes_its_connection_and_nothing_else(
