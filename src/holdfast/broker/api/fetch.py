@@ -8,7 +8,7 @@ import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.broker.context import PendingReply, RequestContext
-from holdfast.broker.log import CorruptRecords, OffsetOutOfRange
+from holdfast.broker.log import CorruptRecords, OffsetOutOfRange, StorageFailed
 from holdfast.broker.partition import Partition
 from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.protocol.generated.fetch_request import FetchPartition, FetchRequest
@@ -184,7 +184,7 @@ def _read_partition(
     try:
         data.records = records.read(
             asked.fetch_offset,
-            min(room, asked.partition_max_bytes),
+            max(0, min(room, asked.partition_max_bytes)),
             limit=limit,
             at_least_one=at_least_one,
         )
@@ -194,9 +194,9 @@ def _read_partition(
         broker.metrics.corrupt_reads += 1
         log.error("%s: %s", partition, error)
         data.error_code = ErrorCode.CORRUPT_MESSAGE
-    except OSError as error:
+    except StorageFailed as error:
         broker.metrics.storage_failures += 1
-        log.error("%s cannot be read: %s", partition, error)
+        log.error("%s: %s", partition, error)
         data.error_code = ErrorCode.KAFKA_STORAGE_ERROR
     if committed_only:
         data.aborted_transactions = [

@@ -16,6 +16,7 @@ from holdfast.broker.protocol.generated.produce_response import (
     TopicProduceResponse,
 )
 from holdfast.broker.records.batch import peek_transaction
+from holdfast.broker.topics import INTERNAL
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker
@@ -62,6 +63,9 @@ class _Produce:
         partition = broker.partition(topic, data.index)
         if partition is None:
             return self._refuse(answer, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
+        if topic in INTERNAL:
+            message = f"{topic} is the coordinators' own: clients cannot write to it"
+            return self._refuse(answer, ErrorCode.INVALID_TOPIC_EXCEPTION, message)
         records = data.records
         if not records:
             return self._refuse(answer, ErrorCode.INVALID_RECORD, "The request has no records")
