@@ -10,7 +10,7 @@ import inspect
 import logging
 import struct
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -65,7 +65,7 @@ class Dispatcher:
         self._broker = broker
         self._routes: dict[int, _Route] = {}
         self._client_ids: dict[bytes, str] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Future[Any]] = set()
 
     def answer(self, frame: memoryview, peer: Peer) -> Chunks | PendingReply | None:
         """The reply's chunks, or a `PendingReply` of chunks, of None or of `HandlerFailed`."""
@@ -133,7 +133,7 @@ class Dispatcher:
 
     def _awaited(
         self,
-        response: Coroutine[Any, Any, Any],
+        response: Awaitable[Any],
         route: _Route,
         version: int,
         correlation_id: int,
@@ -143,7 +143,7 @@ class Dispatcher:
         task = asyncio.ensure_future(response)
         self._tasks.add(task)
 
-        def on_done(task: "asyncio.Task[Any]") -> None:
+        def on_done(task: "asyncio.Future[Any]") -> None:
             self._tasks.discard(task)
             if task.cancelled():
                 pending.answer(None)

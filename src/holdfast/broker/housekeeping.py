@@ -4,6 +4,8 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from holdfast.broker.log.compaction import compact, compact_needed
+
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker
     from holdfast.broker.partition import Partition
@@ -31,8 +33,6 @@ async def _keep_partition(broker: "Broker", partition: "Partition") -> None:
     partition.log.expire_producers(now, broker.settings.producer_id_expiration_ms)
     for done in partition.log.retain(now):
         log.info("%s: %s", partition, done)
-    from holdfast.broker.log.compaction import compact, compact_needed
-
     if compact_needed(partition.log, now):
         result = await compact(partition.log, now)
         log.info("%s: %s", partition, result)

@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
+from tests.unit.broker.serving.raw import RawClient, frame, produce_frame, serving
 
 from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.protocol.generated.api_versions_request import ApiVersionsRequest
@@ -21,7 +22,6 @@ from holdfast.broker.protocol.generated.metadata_request import (
     MetadataRequestTopic,
 )
 from holdfast.broker.protocol.generated.metadata_response import MetadataResponse
-from tests.unit.broker.serving.raw import RawClient, frame, produce_frame, serving
 
 
 def metadata_frame(topic: str, correlation_id: int = 1) -> bytes:
