@@ -1,0 +1,76 @@
+"""What the strategies have finished, and when that is committed."""
+
+import logging
+import time
+from collections.abc import Mapping
+from typing import Generic
+
+from arroyo.backends.abstract import Consumer
+from arroyo.commit import CommitPolicy
+from arroyo.types import Commit, Partition, TStrategyPayload
+
+from holdfast.processing.dead_letters import DeadLetters
+
+logger = logging.getLogger(__name__)
+
+
+class Commits(Generic[TStrategyPayload]):
+    """Takes the commits of one strategy at a time and passes them on as the policy says.
+
+    A strategy that was closed can no longer commit: what it did not finish in time is handed to
+    the next one, and its late commits would go past that.
+    """
+
+    def __init__(
+        self,
+        consumer: Consumer[TStrategyPayload],
+        policy: CommitPolicy,
+        dead_letters: DeadLetters[TStrategyPayload],
+    ) -> None:
+        self._consumer = consumer
+        self._policy = policy.get_state_machine()
+        self._dead_letters = dead_letters
+        self._finished: dict[Partition, int] = {}
+        self._pending: dict[Partition, int] = {}
+
+    def begin(self, offsets: Mapping[Partition, int]) -> Commit:
+        """The commit function of a new strategy, whose partitions start at these offsets."""
+        self._finished = dict(offsets)
+        pending: dict[Partition, int] = {}
+        self._pending = pending
+        covered = self._dead_letters.covered if self._dead_letters.enabled else None
+        should_commit, now = self._policy.should_commit, time.time
+
+        def commit(offsets: Mapping[Partition, int], force: bool = False) -> None:
+            if self._pending is not pending:
+                logger.warning("A closed strategy's commit of %r is ignored.", offsets)
+                return
+            pending.update(offsets)
+            if covered is not None:
+                covered(offsets)
+            if force or should_commit(now(), offsets):
+                self._flush()
+
+        return commit
+
+    def end(self) -> Mapping[Partition, int]:
+        """Take no more commits. -> up to where each partition is finished"""
+        if self._pending:
+            self._consumer.stage_offsets(self._pending)
+        finished = {**self._finished, **self._pending}
+        self._pending = {}
+        return finished
+
+    def abandon(self) -> None:
+        """Take no more commits, and forget those that were not passed on."""
+        self._pending = {}
+
+    def _flush(self) -> None:
+        pending = self._pending
+        # A dead letter must be safe before the offset behind it is.
+        self._dead_letters.flush(pending)
+        self._consumer.stage_offsets(pending)
+        self._consumer.commit_offsets()
+        self._policy.did_commit(time.time(), pending)
+        self._finished.update(pending)
+        pending.clear()

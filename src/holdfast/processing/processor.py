@@ -1,0 +1,424 @@
+"""The run loop: takes messages from a consumer and hands them to a processing strategy."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Generic
+
+from arroyo.backends.abstract import Consumer
+from arroyo.commit import ONCE_PER_SECOND, CommitPolicy
+from arroyo.dlq import DlqPolicy, InvalidMessage
+from arroyo.errors import RecoverableError
+from arroyo.processing.strategies.abstract import (
+    MessageRejected,
+    ProcessingStrategy,
+    ProcessingStrategyFactory,
+)
+from arroyo.types import BrokerValue, Message, Partition, Topic, TStrategyPayload
+from arroyo.utils.logging import handle_internal_error
+from arroyo.utils.stuck_detector import get_all_thread_stacks
+
+from holdfast.processing.commits import Commits
+from holdfast.processing.dead_letters import DeadLetters
+from holdfast.processing.metrics import LoopMetrics
+from holdfast.processing.pauses import OwnedPausesConsumer, pauses_on
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_JOIN_TIMEOUT = 25.0
+BACKPRESSURE_THRESHOLD = 5.0
+"""Seconds of refusals before a consumer without owned pauses is paused."""
+IDLE_POLL_SECONDS = 1.0
+PAUSED_POLL_SECONDS = 0.01
+"""How long a refused message waits before it is offered again. Short, so that a strategy that has
+room again gets it at once; a hundred wake-ups a second cost next to nothing."""
+TURN_SECONDS = 0.01
+"""How long messages are handed over before the strategy's `poll` and a shutdown get their turn."""
+
+
+class InvalidStateError(RuntimeError):
+    """The consumer handed out a message although no partition is assigned."""
+
+
+class StreamProcessor(Generic[TStrategyPayload]):
+    """Hands every message of the assigned partitions to the strategy, once and in offset order.
+
+    At most one message is carried: received, and not yet accepted. While one is carried and the
+    strategy refuses it, the loop pauses what is assigned and goes on polling. It knows of no
+    pause but those that the consumer reports, resumes only its own, and only then has them.
+    A message whose partition is revoked is never handed over afterwards. When a strategy is
+    replaced and has not finished, partitions that stay assigned are sought back to the first
+    offset that no commit covers, so that the next strategy receives it again.
+    """
+
+    def __init__(
+        self,
+        consumer: Consumer[TStrategyPayload],
+        topic: Topic,
+        processor_factory: ProcessingStrategyFactory[TStrategyPayload],
+        commit_policy: CommitPolicy = ONCE_PER_SECOND,
+        dlq_policy: DlqPolicy[TStrategyPayload] | None = None,
+        join_timeout: float | None = None,
+        stuck_detector_timeout: int | None = None,
+        *,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._consumer = consumer
+        self._factory = processor_factory
+        self._join_timeout = DEFAULT_JOIN_TIMEOUT if join_timeout is None else join_timeout
+        self._now = now
+        self._sleep = sleep
+
+        self._metrics = LoopMetrics()
+        self._dead_letters = DeadLetters(dlq_policy, self._metrics)
+        self._commits = Commits(consumer, commit_policy, self._dead_letters)
+        self._pauses = pauses_on(consumer, owner=self)
+        # Pausing a foreign consumer throws away what it has fetched: not for a moment's pressure.
+        self._pause_after = (
+            0.0 if isinstance(consumer, OwnedPausesConsumer) else BACKPRESSURE_THRESHOLD
+        )
+
+        self._strategy: ProcessingStrategy[TStrategyPayload] | None = None
+        self._carried: BrokerValue[TStrategyPayload] | None = None
+        self._refused_since: float | None = None
+
+        self._shutdown_requested = False
+        self._shutting_down = False
+        self._shutdown_done = False
+        self._last_run = now()
+        if stuck_detector_timeout:
+            self.stuck_detector_run(stuck_detector_timeout)
+
+        consumer.subscribe([topic], on_assign=self._on_assigned, on_revoke=self._on_revoked)
+
+    # -- running
+
+    def run(self) -> None:
+        """Run until `signal_shutdown`, then finish what was accepted. An error ends it at once."""
+        try:
+            while not self._shutdown_requested:
+                self._run_once()
+            self._shutdown()
+        except Exception:
+            logger.exception("The processor stops because of an error.")
+            self._terminate()
+            raise
+        finally:
+            self._shutdown_done = True
+
+    def signal_shutdown(self) -> None:
+        """Ask the loop to end after this turn. May be called from a signal handler or a thread."""
+        logger.info("Shutdown signalled.")
+        self._shutdown_requested = True
+
+    def stuck_detector_run(self, stuck_detector_timeout: int) -> None:
+        """Log all stacks, once, when a turn takes longer than this many seconds."""
+
+        def watch() -> None:
+            while not self._shutdown_done:
+                if self._now() - self._last_run > stuck_detector_timeout:
+                    logger.warning(
+                        "The loop has been stuck for more than %s seconds, stacks: %s",
+                        stuck_detector_timeout,
+                        get_all_thread_stacks(),
+                    )
+                    # Not through LoopMetrics: those belong to the loop's thread.
+                    self._metrics.backend.increment("arroyo.consumer.stuck", 1)
+                    return
+                time.sleep(1)
+
+        threading.Thread(target=watch, name="stuck-detector", daemon=True).start()
+
+    def _shutdown(self) -> None:
+        self._shutting_down = True
+        # Before the consumer: closing that gives up the membership, and commits with it.
+        self._close_strategy(retained=())
+        self._send_metrics()
+        self._consumer.close()
+        self._factory.shutdown()
+        logger.info("Stopped.")
+
+    def _terminate(self) -> None:
+        self._shutting_down = True
+        if self._strategy is not None:
+            self._strategy.terminate()
+            self._strategy = None
+            self._commits.abandon()
+        self._consumer.close()
+        self._factory.shutdown()
+
+    # -- one turn
+
+    def _run_once(self) -> None:
+        """Take one turn: a message, the strategy's own work, and as many messages as fit in."""
+        start = self._last_run = self._now()
+        metrics = self._metrics
+        metrics.count("arroyo.consumer.run.count")
+        if self._carried is None:
+            self._end_backpressure()
+            self._carried = self._receive(IDLE_POLL_SECONDS)
+            received = self._now()
+            metrics.took("arroyo.consumer.poll.time", received - start)
+            start = received
+        if self._strategy is not None:
+            accepted = self._work(self._strategy)
+            metrics.took("arroyo.consumer.processing.time", self._now() - start)
+            if not accepted:
+                self._wait_for_room()
+        elif self._carried is not None:
+            raise InvalidStateError("A message was received while no partition is assigned.")
+        if metrics.due:
+            self._send_metrics()
+
+    def _send_metrics(self) -> None:
+        self._dead_letters.report()
+        self._metrics.send()
+
+    def _receive(self, timeout: float) -> BrokerValue[TStrategyPayload] | None:
+        try:
+            message = self._consumer.poll(timeout)
+        except RecoverableError:
+            return None
+        if message is not None and self._dead_letters.enabled:
+            self._dead_letters.received(message)
+        return message
+
+    def _work(self, strategy: ProcessingStrategy[TStrategyPayload]) -> bool:
+        """Poll the strategy, then hand over the carried message. -> False if it was refused"""
+        try:
+            strategy.poll()
+        except InvalidMessage as invalid:
+            self._reject(invalid)
+            return True
+        if self._carried is None:
+            return True
+        try:
+            strategy.submit(Message(self._carried))
+        except MessageRejected:
+            return False
+        except InvalidMessage as invalid:
+            self._reject(invalid)
+            return True
+        self._carried = None
+        self._end_backpressure()
+        return self._hand_over(strategy)
+
+    def _hand_over(self, strategy: ProcessingStrategy[TStrategyPayload]) -> bool:
+        """Hand over messages that the consumer has at hand. -> False if one was refused
+
+        The path of every message. What was received before has been accepted, so that a rebalance
+        in here finds nothing carried.
+        """
+        submit = strategy.submit
+        received = self._dead_letters.received if self._dead_letters.enabled else None
+        for message in self._at_hand():
+            if received is not None:
+                received(message)
+            if self._strategy is not strategy:
+                self._carried = message
+                return True
+            try:
+                submit(Message(message))
+            except MessageRejected:
+                self._carried = message
+                return False
+            except InvalidMessage as invalid:
+                self._carried = message
+                self._reject(invalid)
+                return True
+        return True
+
+    def _at_hand(self) -> Iterator[BrokerValue[TStrategyPayload]]:
+        if isinstance(self._consumer, OwnedPausesConsumer):
+            return self._consumer.at_hand(TURN_SECONDS)
+        return self._polled(until=self._now() + TURN_SECONDS)
+
+    def _polled(self, until: float) -> Iterator[BrokerValue[TStrategyPayload]]:
+        while self._now() < until:
+            try:
+                message = self._consumer.poll(0.0)
+            except RecoverableError:
+                return
+            if message is None:
+                return
+            yield message
+
+    def _reject(self, invalid: InvalidMessage) -> None:
+        carried = self._carried
+        if (
+            carried is not None
+            and carried.offset == invalid.offset
+            and carried.partition == invalid.partition
+        ):
+            self._carried = None
+        if invalid.log_exception:
+            logger.error(
+                "Invalid message at %s, offset %s: %s",
+                invalid.partition,
+                invalid.offset,
+                invalid.reason or "no reason given",
+                exc_info=invalid,
+            )
+        self._metrics.count("arroyo.consumer.invalid_message.count")
+        start = self._now()
+        self._dead_letters.reject(invalid)
+        self._metrics.took("arroyo.consumer.dlq.time", self._now() - start)
+
+    # -- back pressure
+
+    def _wait_for_room(self) -> None:
+        """The strategy refused the carried message: keep everything else back, and keep polling."""
+        now = self._now()
+        if self._refused_since is None:
+            self._refused_since = now
+        if now - self._refused_since < self._pause_after:
+            self._sleep(PAUSED_POLL_SECONDS)
+            return
+        # Every time: partitions may have been assigned, or resumed by others, since the last.
+        if self._pauses.pause(self._consumer.tell().keys()):
+            self._metrics.count("arroyo.consumer.pause")
+        try:
+            stray = self._consumer.poll(PAUSED_POLL_SECONDS)
+        except RecoverableError:
+            return
+        if stray is not None:
+            self._take_stray(stray)
+
+    def _take_stray(self, message: BrokerValue[TStrategyPayload]) -> None:
+        """A paused poll returned a message: somebody resumed its partition, or it is new."""
+        if self._carried is None:  # a rebalance in that poll took it away
+            self._carried = message
+            if self._dead_letters.enabled:
+                self._dead_letters.received(message)
+        else:
+            self._consumer.seek({message.partition: message.offset})
+            self._pauses.pause([message.partition])
+
+    def _end_backpressure(self) -> None:
+        if self._refused_since is None:
+            return
+        mine = self._pauses.paused()
+        if mine:
+            self._metrics.count("arroyo.consumer.resume")
+            self._pauses.resume(mine)
+        self._metrics.took("arroyo.consumer.backpressure.time", self._now() - self._refused_since)
+        self._refused_since = None
+
+    # -- rebalances: called by the consumer, from inside `poll` or `close`
+
+    def _on_assigned(self, partitions: Mapping[Partition, int]) -> None:
+        with self._callback("on_partitions_assigned"):
+            logger.info("Assigned: %r (member %r)", partitions, self._consumer.member_id)
+            self._metrics.backend.increment(
+                "arroyo.consumer.partitions_assigned.count", len(partitions)
+            )
+            self._drop_carried_of(partitions)
+            self._close_strategy(retained=self._consumer.tell().keys() - partitions.keys())
+            self._dead_letters.assigned(partitions)
+            self._create_strategy({**self._next_offsets(), **partitions})
+
+    def _on_revoked(self, partitions: Sequence[Partition]) -> None:
+        with self._callback("on_partitions_revoked"):
+            logger.info("Revoked: %r (member %r)", partitions, self._consumer.member_id)
+            self._metrics.backend.increment(
+                "arroyo.consumer.partitions_revoked.count", len(partitions)
+            )
+            if not partitions:
+                return
+            try:
+                retained = self._consumer.tell().keys() - set(partitions)
+            except RuntimeError:  # it has failed or is closed, and owns nothing
+                retained = set()
+            self._drop_carried_of(partitions)
+            self._close_strategy(retained)
+            self._pauses.revoked(partitions)
+            self._dead_letters.revoked(partitions)
+            if retained:
+                next_offsets = self._next_offsets()
+                self._create_strategy({p: next_offsets[p] for p in retained})
+
+    def _drop_carried_of(self, partitions: Collection[Partition]) -> None:
+        if self._carried is not None and self._carried.partition in partitions:
+            self._carried = None
+
+    def _next_offsets(self) -> dict[Partition, int]:
+        """The next offset to be handed to a strategy, for each assigned partition."""
+        offsets = dict(self._consumer.tell())
+        if self._carried is not None:
+            offsets[self._carried.partition] = self._carried.offset
+        return offsets
+
+    def _create_strategy(self, offsets: Mapping[Partition, int]) -> None:
+        if not offsets or self._shutting_down:
+            return
+        start = self._now()
+        self._strategy = self._factory.create_with_partitions(self._commits.begin(offsets), offsets)
+        self._metrics.backend.timing("arroyo.consumer.run.create_strategy", self._now() - start)
+
+    def _close_strategy(self, retained: Collection[Partition]) -> None:
+        """Let the strategy finish, as long as the join timeout allows.
+
+        What it does not finish of the `retained` partitions will be received again; what it does
+        not finish of the others, their next owner receives.
+        """
+        strategy = self._strategy
+        if strategy is None:
+            return
+        start = self._now()
+        strategy.close()
+        self._join(strategy)
+        self._strategy = None
+        finished = self._commits.end()
+        self._seek_back(finished, retained)
+        elapsed = self._now() - start
+        self._metrics.backend.timing("arroyo.consumer.run.close_strategy", elapsed)
+        self._metrics.took("arroyo.consumer.shutdown.time", elapsed)
+
+    def _join(self, strategy: ProcessingStrategy[TStrategyPayload]) -> None:
+        while True:
+            start = self._now()
+            try:
+                strategy.join(self._join_timeout)
+                return
+            except InvalidMessage as invalid:
+                self._reject(invalid)
+            finally:
+                self._metrics.took("arroyo.consumer.join.time", self._now() - start)
+
+    def _seek_back(
+        self, finished: Mapping[Partition, int], retained: Collection[Partition]
+    ) -> None:
+        next_offsets = self._next_offsets() if retained else {}
+        for partition in retained:
+            offset = next_offsets[partition]
+            unfinished = finished.get(partition, offset)
+            unfinished = self._dead_letters.first_unsettled(partition, unfinished)
+            if unfinished < offset:
+                logger.warning(
+                    "The strategy did not finish in time: %s is sought back from %s to %s.",
+                    partition,
+                    offset,
+                    unfinished,
+                )
+                self._consumer.seek({partition: unfinished})
+                self._drop_carried_of([partition])
+                self._dead_letters.rewound(partition, unfinished)
+
+    @contextmanager
+    def _callback(self, name: str) -> Iterator[None]:
+        start = self._now()
+        try:
+            yield
+        except Exception as error:
+            handle_internal_error(error)
+            logger.exception("%s failed.", name)
+            raise
+        finally:
+            elapsed = self._now() - start
+            self._metrics.backend.timing(
+                "arroyo.consumer.run.callback", elapsed, tags={"callback_name": name}
+            )
+            self._metrics.took("arroyo.consumer.callback.time", elapsed)
