@@ -37,8 +37,13 @@ def wait_until(condition: Callable[[], T], what: str, timeout: float = DEADLINE_
         time.sleep(0.02)
 
 
+def connection(broker: BrokerProcess) -> dict[str, Any]:
+    """Where to connect; a broker that was away is found again soon."""
+    return {"bootstrap.servers": broker.bootstrap, "reconnect.backoff.max.ms": 300}
+
+
 def admin(broker: BrokerProcess) -> AdminClient:
-    return AdminClient({"bootstrap.servers": broker.bootstrap})
+    return AdminClient(connection(broker))
 
 
 def done(futures: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -67,9 +72,7 @@ def create_topic(
 
 
 def producer(broker: BrokerProcess, config: Config | None = None) -> Producer:
-    return Producer(
-        {"bootstrap.servers": broker.bootstrap, "linger.ms": 0, "acks": "all", **(config or {})}
-    )
+    return Producer({**connection(broker), "linger.ms": 0, "acks": "all", **(config or {})})
 
 
 def transactional(
@@ -110,7 +113,7 @@ def send(
 def consumer(broker: BrokerProcess, group: str, config: Config | None = None) -> Consumer:
     return Consumer(
         {
-            "bootstrap.servers": broker.bootstrap,
+            **connection(broker),
             "group.id": group,
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,

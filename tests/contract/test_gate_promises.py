@@ -155,7 +155,7 @@ def test_group_and_transaction_state_are_back_after_kill_9_as_acknowledged(
     plain_group = f"{group}-plain"
     member = owner(kafka, group, topic)
     survivor = transactional(kafka, f"{topic}.survivor")
-    for round_ in range(1, 4):
+    for round_ in (1, 2):
         # A new producer each time: librdkafka's can hang in send_offsets_to_transaction once the
         # broker was away (tests/compat/FINDINGS.md).
         commit_step(
@@ -189,9 +189,9 @@ def test_group_and_transaction_state_are_back_after_kill_9_as_acknowledged(
         survivor.begin_transaction()
         send(survivor, topic, [b"on"], partition=1)
         survivor.commit_transaction(DEADLINE_S)
-    wait_until(lambda: values(read(kafka, topic, 1)) == [b"on"] * 3, "what was committed")
+    wait_until(lambda: values(read(kafka, topic, 1)) == [b"on"] * 2, "what was committed")
     assert values(read(kafka, topic)) == []
-    assert values(read(kafka, topic, isolation="read_uncommitted")) == [b"open"] * 3
+    assert values(read(kafka, topic, isolation="read_uncommitted")) == [b"open"] * 2
     member.close()
 
 
