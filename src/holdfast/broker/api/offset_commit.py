@@ -17,6 +17,9 @@ from holdfast.broker.protocol.generated.offset_commit_response import (
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker
 
+NEVER_MS = (1 << 63) - 1
+"""The latest time there is; a client may ask for a retention that reaches beyond it."""
+
 
 async def handle(
     broker: "Broker", request: OffsetCommitRequest, context: RequestContext
@@ -27,7 +30,7 @@ async def handle(
         request.topics,
         lambda name: broker.topics.get(name) is not None,
         now_ms=now_ms,
-        expire_ms=now_ms + request.retention_time_ms if has_retention else -1,
+        expire_ms=min(now_ms + request.retention_time_ms, NEVER_MS) if has_retention else -1,
     )
     error = ErrorCode.NONE
     if offsets or not refused:
