@@ -19,7 +19,6 @@ from hashlib import blake2b
 
 from holdfast.broker.log.files import open_files, sync_directory, sync_file
 from holdfast.broker.log.index import AbortedTransaction
-from holdfast.broker.log.scanning import walk_checked
 from holdfast.broker.log.segment import Segment, SegmentFacts
 from holdfast.broker.records.batch import (
     DELETE_HORIZON_BIT,
@@ -63,6 +62,8 @@ class Job:
     now_ms: int
     delete_retention_ms: int
     interval: int
+    was_compacted: bool
+    """Whether gaps between offsets are to be expected."""
     max_keys: int = MAX_KEYS
 
 
@@ -175,9 +176,8 @@ def _map_keys(directory: str, job: Job) -> KeyMap:
 
 
 def _batches(directory: str, facts: SegmentFacts, job: Job) -> Iterator[tuple[BatchHeader, bytes]]:
-    segment = Segment(directory, facts, job.interval, print)
-    file = segment.file
-    for found in walk_checked(file, 0, facts.size, facts.base_offset):
+    segment = Segment(directory, facts, job.interval, print, is_dense=not job.was_compacted)
+    for found in segment.checked():
         if found.header is None:
             raise Uncleanable(f"{segment.path} is damaged at byte {found.position}")
         yield found.header, segment.read_batch(found.position, found.header)

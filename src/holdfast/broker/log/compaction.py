@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.broker.log.cleaning import ActiveProducer, Job, Uncleanable, clean
-from holdfast.broker.log.directory import CLEANED_DIRECTORY
+from holdfast.broker.log.directory import CLEANED_DIRECTORY, COMPACTED
 from holdfast.broker.log.errors import StorageFailed
-from holdfast.broker.log.files import rename, sync_directory
+from holdfast.broker.log.files import rename, replace_file, sync_directory
 from holdfast.broker.log.index import AbortedTransaction
 from holdfast.broker.log.partition_log import PartitionLog
 from holdfast.broker.log.recovery import swap_name
@@ -102,6 +102,7 @@ async def _compact(log: PartitionLog, job: Job) -> CompactionResult:
 
 def _decide(directory: str, target: str, base: int, end: int) -> None:
     """From here on the group is what was written, whatever happens."""
+    replace_file(f"{directory}/{COMPACTED}", b"")
     rename(f"{target}/{base:020d}.log", f"{directory}/{swap_name(base, end)}")
     sync_directory(directory)
 
@@ -124,6 +125,7 @@ def plan(log: PartitionLog, now_ms: int) -> Job | None:
         now_ms=now_ms,
         delete_retention_ms=log.config.delete_retention_ms,
         interval=log.config.index_interval_bytes,
+        was_compacted=os.path.exists(f"{log.directory}/{COMPACTED}"),
     )
 
 
@@ -205,6 +207,7 @@ def _encode(job: Job) -> bytes:
             "now_ms": job.now_ms,
             "delete_retention_ms": job.delete_retention_ms,
             "interval": job.interval,
+            "was_compacted": job.was_compacted,
             "max_keys": job.max_keys,
         }
     ).encode()

@@ -1,7 +1,10 @@
-"""What a group commit has to sync for one log."""
+"""What has to be synced before it counts as durable."""
 
 from holdfast.broker.log.directory import CHECKPOINT, snapshot_path
 from holdfast.broker.log.files import File, replace_file, sync_directory, sync_file
+
+CHECKPOINT_BYTES = 64 * 1024 * 1024
+"""Appended bytes after which a checkpoint is due: about what a restart may have to read."""
 
 
 class FlushTicket:
@@ -24,26 +27,29 @@ class FlushTicket:
 
     def __init__(
         self,
+        directory: str,
         generation: int,
         end_offset: int,
-        directory: str,
         files: list[File],
         directories: list[str],
-        checkpoint: bytes | None,
-        snapshot: bytes | None,
     ) -> None:
         self.generation = generation
         self.end_offset = end_offset
+        self.checkpoint_error: OSError | None = None
         self._directory = directory
         self._files = files
         self._directories = directories
-        self._checkpoint = checkpoint
-        self._snapshot = snapshot
-        self.checkpoint_error: OSError | None = None
+        self._checkpoint: bytes | None = None
+        self._snapshot: bytes | None = None
 
     @property
     def has_checkpoint(self) -> bool:
         return self._checkpoint is not None
+
+    def add_checkpoint(self, checkpoint: bytes, snapshot: bytes | None) -> None:
+        """Write these too, after the sync: the state at `end_offset`, and its producers."""
+        self._checkpoint = checkpoint
+        self._snapshot = snapshot
 
     def sync(self) -> None:
         """Raises OSError if anything may not be on disk."""
@@ -61,3 +67,41 @@ class FlushTicket:
         if self._snapshot is not None:
             replace_file(snapshot_path(self._directory, self.end_offset), self._snapshot)
         replace_file(f"{self._directory}/{CHECKPOINT}", checkpoint)
+
+
+class Unsynced:
+    """What was written since the last ticket."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, File] = {}
+        self._directories: dict[str, None] = {}
+        self._bytes = 0
+        self._checkpoint_due = False
+
+    def wrote(self, file: File, size: int) -> None:
+        self._files[file.path] = file
+        self._bytes += size
+
+    def named(self, directory: str) -> None:
+        """Files were created, renamed or removed there: worth a checkpoint, too."""
+        self._directories[directory] = None
+        self._checkpoint_due = True
+
+    def want_checkpoint(self) -> None:
+        self._checkpoint_due = True
+
+    @property
+    def checkpoint_due(self) -> bool:
+        return self._checkpoint_due or self._bytes >= CHECKPOINT_BYTES
+
+    def checkpointed(self) -> None:
+        self._checkpoint_due = False
+        self._bytes = 0
+
+    def ticket(self, directory: str, generation: int, end_offset: int) -> FlushTicket | None:
+        """All of it, to be synced; None if there is nothing."""
+        if not self._files and not self._directories:
+            return None
+        files, directories = list(self._files.values()), list(self._directories)
+        self._files, self._directories = {}, {}
+        return FlushTicket(directory, generation, end_offset, files, directories)

@@ -12,23 +12,17 @@ from holdfast.broker.log.directory import (
     remove_old_snapshots,
     remove_snapshots_after,
 )
-from holdfast.broker.log.errors import (
-    CorruptRecords,
-    OffsetOutOfRange,
-    RecordsRejected,
-    StorageFailed,
-)
-from holdfast.broker.log.files import File, read_at, remove, rename, replace_file
-from holdfast.broker.log.flushing import FlushTicket
+from holdfast.broker.log.errors import OffsetOutOfRange, RecordsRejected, StorageFailed
+from holdfast.broker.log.files import remove, rename, replace_file
+from holdfast.broker.log.flushing import FlushTicket, Unsynced
 from holdfast.broker.log.index import AbortedTransaction, IndexDamaged
 from holdfast.broker.log.producers import (
-    EndedTransaction,
     Producer,
     ProducerSnapshot,
     WrittenBatch,
     encode_snapshot,
 )
-from holdfast.broker.log.reading import Places, Prefix, good_prefix, size_of_first
+from holdfast.broker.log.reading import Reader
 from holdfast.broker.log.recovery import (
     Opened,
     finish_swap,
@@ -37,12 +31,10 @@ from holdfast.broker.log.recovery import (
     rebuild_aborted_index,
     swap_name,
 )
-from holdfast.broker.log.scanning import good_batch_at
 from holdfast.broker.log.segment import MAX_RELATIVE_OFFSET, Segment, SegmentFacts
 from holdfast.broker.log.state import CleanState, LogState, encode_checkpoint
 from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.records.batch import (
-    HEADER_SIZE,
     BatchHeader,
     Marker,
     assign_offset,
@@ -50,9 +42,6 @@ from holdfast.broker.records.batch import (
     stamp_append_time,
 )
 from holdfast.broker.topic_config import TopicConfig
-
-CHECKPOINT_BYTES = 64 * 1024 * 1024
-"""Appended bytes after which a checkpoint is due: about what a restart may have to read."""
 
 NO_APPEND_TIME = -1
 
@@ -84,25 +73,25 @@ class PartitionLog:
         self.log_start_offset = opened.log_start_offset
         self.end_offset = opened.end_offset
         self.high_watermark = opened.end_offset
-        self.cleaned_offset = opened.cleaned_offset
         self.segments = opened.segments
+        self.cleaned_offset = opened.cleaned_offset
+        self.is_compacting = False
+        self.uncleanable = False
+        """A damaged segment was met: compaction would hide that, so there is none any more."""
         self._directory = str(directory)
-        self._producers = opened.producers
         self._report = report
-        self._places = Places(self.segments)
-        self._unsynced: dict[str, File] = {s.path: s.file for s in opened.unsynced}
-        self._directories_changed = bool(opened.unsynced)
-        self._parent_changed = opened.is_new
-        self._since_checkpoint = 0
-        self._checkpoint_due = bool(opened.unsynced)
-        self._changed = bool(opened.unsynced)
+        self._producers = opened.producers
+        self._reader = Reader(self.segments, report)
+        self._unsynced = Unsynced()
+        self._changed = False
         self._generation = 0
         self._must_trim = False
         self._must_cut = False
-        self.is_compacting = False
-        self.uncleanable = False
-        """A damaged segment was met: compaction would hide that, and is left."""
-        self._reported_damage: set[tuple[int, int]] = set()
+        for segment in opened.unsynced:
+            self._unsynced.wrote(segment.file, 0)
+            self._files_changed()
+        if opened.is_new:
+            self._unsynced.named(str(directory.parent))
 
     @classmethod
     def open(
@@ -114,7 +103,10 @@ class PartitionLog:
         clean: CleanState | None,
         report: Callable[[str], None],
     ) -> "PartitionLog":
-        """The log in `directory`, which is made if needed. `report` hears what recovery did."""
+        """The log in `directory`, which is made if needed. `report` hears what recovery did.
+
+        What was found after a crash may be in the page cache alone: flush before it is served.
+        """
         try:
             opened = open_directory(directory, clean, config.index_interval_bytes, now_ms, report)
             return cls(directory, config, opened, report)
@@ -148,29 +140,26 @@ class PartitionLog:
             )
         for header, batch in parts:
             check(header, batch, self.config, now_ms, source)
-        original = self._check_producers(parts, source)
         stamps = self.config.message_timestamp_type == "LogAppendTime"
+        append_time = now_ms if stamps else NO_APPEND_TIME
+        self._ensure_mended()
+        original = self._check_producers(parts, source)
         if original is not None:
-            return Appended(
-                original.first_offset,
-                original.last_offset,
-                original.timestamp if stamps else NO_APPEND_TIME,
-                duplicate=True,
-            )
+            written_at = original.timestamp if stamps else NO_APPEND_TIME
+            return Appended(original.first_offset, original.last_offset, written_at, True)
         first_offset = next_offset = self.end_offset
-        max_timestamp = -1
+        max_timestamp = append_time
         for header, batch in parts:
             if stamps:
                 stamp_append_time(batch, header.attributes, now_ms)
+            else:
+                max_timestamp = max(max_timestamp, header.max_timestamp)
             assign_offset(batch, next_offset, header.batch_length)
-            max_timestamp = max(max_timestamp, now_ms if stamps else header.max_timestamp)
             next_offset += header.record_count
         self._write(batches, next_offset - 1, max_timestamp, now_ms)
         self.end_offset = next_offset
-        self._note_producers(parts, first_offset, now_ms if stamps else None)
-        return Appended(
-            first_offset, next_offset - 1, now_ms if stamps else NO_APPEND_TIME, duplicate=False
-        )
+        self._note_producers(parts, first_offset, append_time)
+        return Appended(first_offset, next_offset - 1, append_time, False)
 
     def _check_producers(
         self, parts: list[tuple[BatchHeader, memoryview]], source: Source
@@ -190,51 +179,45 @@ class PartitionLog:
         return None
 
     def _note_producers(
-        self, parts: list[tuple[BatchHeader, memoryview]], offset: int, append_time: int | None
+        self, parts: list[tuple[BatchHeader, memoryview]], offset: int, append_time: int
     ) -> None:
         for header, batch in parts:
             if header.producer_id >= 0:
-                timestamp = header.max_timestamp if append_time is None else append_time
+                timestamp = max(header.max_timestamp, append_time)
                 if header.is_control:
-                    ended = self._producers.wrote_marker(
-                        header, _marker_in(batch), offset, timestamp
-                    )
-                    if ended is not None and ended.aborted:
-                        self._note_aborted(ended)
+                    self._note_marker(header, _marker_in(batch), offset, timestamp)
                 else:
                     self._producers.wrote_data(header, offset, timestamp)
             offset += header.record_count
 
-    def _note_aborted(self, ended: EndedTransaction) -> None:
-        stable = self._producers.undecided_from(ended.last_offset + 1)
-        self.segments.active.add_aborted(AbortedTransaction(*ended[:3], stable))
+    def _note_marker(
+        self, header: BatchHeader, marker: Marker, offset: int, timestamp: int
+    ) -> None:
+        ended = self._producers.wrote_marker(header, marker, offset, timestamp)
+        if ended is not None and ended.aborted:
+            stable = self._producers.undecided_from(offset + 1)
+            self.segments.active.add_aborted(AbortedTransaction(*ended[:3], stable))
 
     def _write(
         self, batches: memoryview, last_offset: int, max_timestamp: int, now_ms: int
     ) -> None:
         try:
-            self._repair()
             active = self.segments.active
             if self._is_full(active, len(batches), last_offset, max_timestamp):
                 active = self._roll(now_ms)
             elif active.size == 0:
                 active.begun_ms = now_ms
             file = active.file
-            # First in the list of what must be synced: a write that fails may have left bytes too.
-            self._unsynced[active.path] = file
-            self._must_trim = True
+            self._changed = self._must_trim = True
             active.append(file, batches, last_offset, max_timestamp)
             self._must_trim = False
         except OSError as error:
-            self._try_repair()
+            self._try_to_mend()
             raise StorageFailed(f"{self._directory} could not be written: {error}") from error
-        self._changed = True
-        self._since_checkpoint += len(batches)
+        self._unsynced.wrote(file, len(batches))
 
     def _is_full(self, active: Segment, size: int, last_offset: int, max_timestamp: int) -> bool:
-        if active.size == 0:
-            return False
-        return (
+        return active.size > 0 and (
             active.size + size > self.config.segment_bytes
             or last_offset - active.base_offset > MAX_RELATIVE_OFFSET
             or retention.spans_too_long(active, max_timestamp, self.config)
@@ -242,24 +225,33 @@ class PartitionLog:
 
     def _roll(self, now_ms: int) -> Segment:
         """Begin a new segment. If the disk refuses, the old one stays the active one."""
-        new = Segment.create(
-            self._directory,
-            self.end_offset,
-            now_ms,
-            self.config.index_interval_bytes,
-            self._report,
-        )
+        interval = self.config.index_interval_bytes
+        new = Segment.create(self._directory, self.end_offset, now_ms, interval, self._report)
         self.segments.active.seal()
         self.segments.add(new)
-        self._unsynced[new.path] = new.file
-        self._directories_changed = self._checkpoint_due = self._changed = True
+        self._unsynced.wrote(new.file, 0)
+        self._files_changed()
         return new
 
-    def _repair(self) -> None:
-        """Cut off what a failed write or a failed flush has left behind the end.
+    def _files_changed(self) -> None:
+        self._unsynced.named(self._directory)
+        self._changed = True
 
-        Until the disk lets it, nothing is appended.
-        """
+    # mending: what a failed write or a failed flush has left is cut off before anything else
+
+    def _ensure_mended(self) -> None:
+        try:
+            self._mend()
+        except OSError as error:
+            raise StorageFailed(f"{self._directory} could not be mended: {error}") from error
+
+    def _try_to_mend(self) -> None:
+        try:
+            self._mend()
+        except OSError as error:
+            self._report(f"Nothing can be appended until the end is mended: {error}")
+
+    def _mend(self) -> None:
         if self._must_cut:
             self._cut()
             self._must_cut = False
@@ -274,49 +266,25 @@ class PartitionLog:
             self.segments.active.delete()
             self.segments.drop_last()
         active = self.segments.active
-        active.cut(active.locate(end), end)
+        active.cut(active.locate(end).position, end)
         active.trim()
         remove_snapshots_after(self._directory, end)
         self._producers = producers_at(self._directory, self.segments, end)
-        self._unsynced = {active.path: active.file}
-        self._directories_changed = self._checkpoint_due = self._changed = True
-
-    def _try_repair(self) -> None:
-        try:
-            self._repair()
-        except OSError as error:
-            self._report(f"Nothing can be appended until the end is mended: {error}")
+        self._unsynced.wrote(active.file, 0)
+        self._files_changed()
 
     # durability
 
     def flush_targets(self) -> FlushTicket | None:
         """What to sync so that all that is appended now is durable; None if it is already."""
-        if not self._unsynced and not self._directories_changed:
-            return None
-        directories = []
-        if self._directories_changed:
-            directories.append(self._directory)
-        if self._parent_changed:
-            directories.append(str(self.directory.parent))
-        checkpoint = snapshot = None
-        if self._checkpoint_is_due:
+        ticket = self._unsynced.ticket(self._directory, self._generation, self.end_offset)
+        if ticket is not None and self._unsynced.checkpoint_due and not self._must_cut:
             for segment in self.segments:
                 segment.write_indexes()
-            checkpoint = encode_checkpoint(self._state())
-            snapshot = self._snapshot()
-            self._since_checkpoint = 0
-            self._checkpoint_due = False
-        ticket = FlushTicket(
-            self._generation,
-            self.end_offset,
-            self._directory,
-            list(self._unsynced.values()),
-            directories,
-            checkpoint,
-            snapshot,
-        )
-        self._unsynced = {}
-        self._directories_changed = self._parent_changed = False
+            has_producers = len(self._producers) > 0
+            snapshot = encode_snapshot(self._producers, self.end_offset) if has_producers else None
+            ticket.add_checkpoint(encode_checkpoint(self._state()), snapshot)
+            self._unsynced.checkpointed()
         return ticket
 
     def flushed(self, ticket: FlushTicket) -> None:
@@ -325,7 +293,7 @@ class PartitionLog:
             return
         self.high_watermark = max(self.high_watermark, ticket.end_offset)
         if ticket.checkpoint_error is not None:
-            self._checkpoint_due = True
+            self._unsynced.want_checkpoint()
             self._report(f"No checkpoint could be written: {ticket.checkpoint_error}")
         elif ticket.has_checkpoint:
             remove_old_snapshots(self._directory)
@@ -342,19 +310,32 @@ class PartitionLog:
             "are dropped"
         )
         self._generation += 1
-        self._places.forget()
+        self._reader.forget()
         self.end_offset = self.high_watermark
-        self._parent_changed = True
+        self._unsynced.named(str(self.directory.parent))
         self._must_cut = True
-        self._try_repair()
+        self._try_to_mend()
 
     def expose(self) -> None:
         """Let readers see all that is appended, durable or not."""
         self.high_watermark = self.end_offset
 
-    @property
-    def _checkpoint_is_due(self) -> bool:
-        return self._checkpoint_due or self._since_checkpoint >= CHECKPOINT_BYTES
+    def close(self) -> CleanState:
+        """Make everything durable; the state opens the log again without reading it."""
+        if self._changed:
+            try:
+                self._mend()
+                self._files_changed()
+                ticket = self.flush_targets()
+                assert ticket is not None
+                ticket.sync()
+                if ticket.checkpoint_error is not None:
+                    raise ticket.checkpoint_error
+            except OSError as error:
+                raise StorageFailed(f"{self._directory} could not be closed: {error}") from error
+            self.flushed(ticket)
+            self._changed = False
+        return self._state()
 
     def _state(self) -> LogState:
         return LogState(
@@ -364,29 +345,6 @@ class PartitionLog:
             self.cleaned_offset,
             tuple(segment.facts() for segment in self.segments),
         )
-
-    def _snapshot(self) -> bytes | None:
-        return encode_snapshot(self._producers, self.end_offset) if len(self._producers) else None
-
-    def close(self) -> CleanState:
-        """Make everything durable; the state opens the log again without reading it."""
-        state = self._state()
-        if not self._changed:
-            return state
-        try:
-            self._repair()
-            self._checkpoint_due = True
-            self._directories_changed = True
-            ticket = self.flush_targets()
-            assert ticket is not None
-            ticket.sync()
-            if ticket.checkpoint_error is not None:
-                raise ticket.checkpoint_error
-        except OSError as error:
-            raise StorageFailed(f"{self._directory} could not be closed: {error}") from error
-        self.flushed(ticket)
-        self._changed = False
-        return self._state()
 
     # reading
 
@@ -404,47 +362,7 @@ class PartitionLog:
             )
         if offset >= limit:
             return b""
-        try:
-            segment, position = self._places.find(offset)
-            data = read_at(segment.file, min(max_bytes, segment.size - position), position)
-            if len(data) < HEADER_SIZE:
-                data = read_at(segment.file, HEADER_SIZE, position)
-            prefix = good_prefix(data, limit)
-            if prefix.size == 0 and at_least_one and not prefix.damaged:
-                data, prefix = self._read_first(segment, position, data, limit)
-        except OSError as error:
-            raise StorageFailed(f"{self._directory} could not be read: {error}") from error
-        if prefix.damaged:
-            self._report_damage(segment, position + prefix.size, prefix, offset)
-        if prefix.size == 0:
-            return b""
-        self._places.remember(prefix.next_offset, segment, position + prefix.size)
-        if 2 * prefix.size < len(data):
-            return data[: prefix.size]  # a view would keep all of the bytes alive
-        return memoryview(data)[: prefix.size]
-
-    def _read_first(
-        self, segment: Segment, position: int, data: bytes, limit: int
-    ) -> tuple[bytes, Prefix]:
-        """One batch that is larger than what was asked for."""
-        if len(data) < HEADER_SIZE:
-            return data, Prefix(0, -1, damaged=len(data) > 0)
-        size = size_of_first(data)
-        if size <= len(data):
-            return data, Prefix(0, -1, damaged=False)
-        if good_batch_at(segment.file, position, segment.size, segment.base_offset) is None:
-            return data, Prefix(0, -1, damaged=True)
-        data = read_at(segment.file, size, position)
-        return data, good_prefix(data, limit)
-
-    def _report_damage(self, segment: Segment, position: int, prefix: Prefix, offset: int) -> None:
-        place = segment.base_offset, position
-        message = f"{segment.path} is damaged at byte {position}: what is there is not served"
-        if place not in self._reported_damage:
-            self._reported_damage.add(place)
-            self._report(message)
-        if prefix.size == 0:
-            raise CorruptRecords(f"Offset {offset}: {message}")
+        return self._reader.read(offset, max_bytes, limit, at_least_one)
 
     def aborted_transactions(self, start: int, upto: int) -> list[AbortedTransaction]:
         """The aborted transactions with records in [start, upto)."""
@@ -477,15 +395,15 @@ class PartitionLog:
     def producers(self) -> list[ProducerSnapshot]:
         return self._producers.described()
 
+    def active_producers(self) -> Iterator[tuple[int, Producer]]:
+        """Ids and states of the producers that are remembered."""
+        return self._producers.items()
+
     def expire_producers(self, now_ms: int, older_than_ms: int) -> int:
         """Forget producers that have been silent for so long; how many."""
         expired = self._producers.expire(now_ms, older_than_ms)
         self._changed = self._changed or expired > 0
         return expired
-
-    def active_producers(self) -> Iterator[tuple[int, Producer]]:
-        """Ids and states of the producers that are remembered."""
-        return self._producers.items()
 
     # maintenance
 
@@ -496,19 +414,20 @@ class PartitionLog:
     def delete_records_before(self, offset: int) -> int:
         """Serve nothing before `offset` from now on; durable when it returns. The new start."""
         if not 0 <= offset <= self.high_watermark:
-            raise OffsetOutOfRange(f"Offset {offset} is not below {self.high_watermark}")
+            raise OffsetOutOfRange(f"Offset {offset} is past the end, {self.high_watermark}")
         if offset > self.log_start_offset:
             try:
                 replace_file(f"{self._directory}/{START_OFFSET}", str(offset).encode())
+                self._changed = True
+                self.log_start_offset = offset
+                self._drop_segments(retention.before(self.segments, offset))
             except OSError as error:
                 raise StorageFailed(f"{self._directory}: {error}") from error
-            self.log_start_offset = offset
-            self._changed = True
-            self._drop_segments(retention.before(self.segments, offset))
         return self.log_start_offset
 
     def retain(self, now_ms: int) -> list[str]:
         """Drop the segments that the settings do not keep; what was done, in words."""
+        self._mend()
         if retention.is_open_too_long(self.segments.active, now_ms, self.config):
             self._roll(now_ms)
         done = []
@@ -526,10 +445,23 @@ class PartitionLog:
             done.append(f"Dropped {count} segments ({size} bytes): {reason}")
         return done
 
+    def _drop_segments(self, count: int) -> int:
+        """Remove the oldest segments, oldest first: a crash in between leaves no hole."""
+        size = 0
+        for _ in range(count):
+            self._reader.forget()
+            self._files_changed()
+            dropped = self.segments.first
+            dropped.delete()
+            self.segments.drop_first()
+            self.log_start_offset = max(self.log_start_offset, self.segments.first.base_offset)
+            self.cleaned_offset = max(self.cleaned_offset, self.log_start_offset)
+            size += dropped.size
+        return size
+
     def has_segments(self, bases: list[int], end: int) -> bool:
         """Whether just these segments are in the log between the first of them and `end`."""
-        found = [s.base_offset for s in self.segments if bases[0] <= s.base_offset < end]
-        return found == bases
+        return bases == [s.base_offset for s in self.segments if bases[0] <= s.base_offset < end]
 
     def adopt(self, new: SegmentFacts, bases: list[int], end: int, prepared: str) -> bool:
         """Put a compacted segment in the place of those that it was made of.
@@ -542,29 +474,15 @@ class PartitionLog:
             remove(f"{self._directory}/{swap}")
             return False
         finish_swap(self._directory, swap)
-        adopted = Segment(self._directory, new, self.config.index_interval_bytes, self._report)
+        interval = self.config.index_interval_bytes
+        adopted = Segment(self._directory, new, interval, self._report, is_dense=False)
         for index in adopted.indexes:
             if index.size:
                 rename(f"{prepared}/{os.path.basename(index.path)}", index.path)
         self.segments.replace(new.base_offset, end, adopted)
-        self._places.forget()
-        self._directories_changed = self._checkpoint_due = self._changed = True
+        self._reader.forget()
+        self._files_changed()
         return True
-
-    def _drop_segments(self, count: int) -> int:
-        """Remove the oldest segments, oldest first: a crash in between leaves no hole."""
-        size = 0
-        for _ in range(count):
-            dropped = self.segments.first
-            dropped.delete()
-            self.segments.drop_first()
-            size += dropped.size
-        if count:
-            self.log_start_offset = max(self.log_start_offset, self.segments.first.base_offset)
-            self.cleaned_offset = max(self.cleaned_offset, self.log_start_offset)
-            self._places.forget()
-            self._directories_changed = self._checkpoint_due = self._changed = True
-        return size
 
 
 def _marker_in(batch: memoryview) -> Marker:

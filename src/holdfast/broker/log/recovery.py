@@ -15,6 +15,7 @@ from pathlib import Path
 from holdfast.broker.log.directory import (
     CHECKPOINT,
     CLEANED_DIRECTORY,
+    COMPACTED,
     INDEX_SUFFIXES,
     LOG_SUFFIX,
     SWAP_SUFFIX,
@@ -31,8 +32,7 @@ from holdfast.broker.log.directory import (
 from holdfast.broker.log.files import remove, rename
 from holdfast.broker.log.index import AbortedTransaction
 from holdfast.broker.log.producers import Producers
-from holdfast.broker.log.scanning import walk_checked
-from holdfast.broker.log.segment import Segment, SegmentFacts, empty_facts
+from holdfast.broker.log.segment import Place, Segment, SegmentFacts, empty_facts
 from holdfast.broker.log.segments import Segments
 from holdfast.broker.log.state import LogState
 from holdfast.broker.records.batch import marker_of
@@ -124,8 +124,7 @@ def replay(
     for segment in segments.starting_with(start):
         if segment.base_offset >= end:
             return
-        position = segment.locate(start)
-        for found in walk_checked(segment.file, position, segment.size, segment.base_offset):
+        for found in segment.checked(segment.locate(start)):
             header = found.header
             if header is None or header.producer_id < 0:
                 continue
@@ -189,7 +188,14 @@ def _open_clean(
     if not stated or stated != actual:
         report("The files are not as the last stop left them: recovering as after a crash")
         return None
-    segments = Segments([Segment(directory, f, interval, report) for f in state.segments])
+    dense = COMPACTED not in listing
+    last = state.segments[-1]
+    segments = Segments(
+        [
+            Segment(directory, facts, interval, report, is_dense=dense or facts is last)
+            for facts in state.segments
+        ]
+    )
     for segment in segments:
         for index in segment.indexes[:2]:
             if listing.get(os.path.basename(index.path), 0) < index.size:
@@ -238,8 +244,9 @@ class _Recovery:
     def run(self) -> Opened:
         segments: list[Segment] = []
         end = 0
-        for base in segment_bases(self._listing):
-            segment, end = self._open_segment(base, end)
+        bases = segment_bases(self._listing)
+        for base in bases:
+            segment, end = self._open_segment(base, end, is_last=base == bases[-1])
             segments.append(segment)
         end = self._cut_torn_tail(segments, end)
         self._drop_unused_roll(segments, end)
@@ -264,25 +271,25 @@ class _Recovery:
         cleaned = 0 if checkpoint is None else min(checkpoint.cleaned_offset, end)
         return Opened(found, producers, start, end, cleaned, self._unsynced)
 
-    def _open_segment(self, base: int, end: int) -> tuple[Segment, int]:
+    def _open_segment(self, base: int, end: int, is_last: bool) -> tuple[Segment, int]:
         """The segment and the end offset after it."""
         size = self._listing[f"{base:020d}{LOG_SUFFIX}"]
         facts, synced = self._facts_of(base, size)
-        segment = Segment(self._directory, facts, self._interval, self._report)
+        dense = is_last or COMPACTED not in self._listing
+        segment = Segment(self._directory, facts, self._interval, self._report, is_dense=dense)
         if synced and facts.size == size:
             following = self._known_end(base)
             if following is not None:
                 self._check_indexes(segment)
                 return segment, following
-        position, at_least = facts.size, max(base, end)
+        start = Place(facts.size, base)
         if synced and self._checkpoint is not None:
-            at_least = max(at_least, self._checkpoint.end_offset)
-            self._needs_aborted[base] = self._checkpoint.end_offset
+            start = Place(facts.size, max(base, self._checkpoint.end_offset))
         else:
             for index in segment.indexes:
                 index.reset()
-            self._needs_aborted[base] = base
-        return segment, self._scan(segment, position, size, at_least)
+        self._needs_aborted[base] = start.offset
+        return segment, self._scan(segment, start, size)
 
     def _facts_of(self, base: int, size: int) -> tuple[SegmentFacts, bool]:
         """What the checkpoint knows of a segment, as far as the files bear it out."""
@@ -293,8 +300,10 @@ class _Recovery:
             is_last = facts is known[-1]
             if size == facts.size or (is_last and size > facts.size and self._has_indexes(facts)):
                 return facts, True
-            if size < facts.size:
-                self._report(f"Segment {base} is {facts.size - size} bytes shorter than synced")
+            self._report(
+                f"Segment {base} has {size} bytes, where the checkpoint says {facts.size}: "
+                "reading all of it"
+            )
         return empty_facts(base, self._now_ms), False
 
     def _has_indexes(self, facts: SegmentFacts) -> bool:
@@ -324,13 +333,13 @@ class _Recovery:
             else:
                 segment.rebuild_indexes(f"{index.path} is missing or cut")
 
-    def _scan(self, segment: Segment, position: int, size: int, at_least: int) -> int:
-        """Read [position, size) of a segment, index it, and give the offset after it."""
-        self._scanned_bytes += size - position
+    def _scan(self, segment: Segment, start: Place, size: int) -> int:
+        """Read a segment from `start` on, index it, and give the offset after it."""
+        self._scanned_bytes += size - start.position
         self._unsynced.append(segment)
         segment.size = size
-        end = at_least
-        for found in walk_checked(segment.file, position, size, at_least):
+        end = start.offset
+        for found in segment.checked(start):
             if found.header is not None:
                 header = found.header
                 segment.note(found.position, header.size, header.last_offset, header.max_timestamp)

@@ -37,10 +37,16 @@ class Found(NamedTuple):
     end: int
 
 
-def is_plausible(header: BatchHeader, room: int, at_least: int) -> bool:
-    """Whether this can be the header of a batch in `room` bytes, from offset `at_least` on."""
+def is_plausible(header: BatchHeader, room: int, at_least: int, dense: bool = False) -> bool:
+    """Whether this can be the header of a batch in `room` bytes, from offset `at_least` on.
+
+    If `dense`, at just that offset.
+    """
+    if dense and header.base_offset != at_least:
+        return False
     return (
         header.magic == MAGIC
+        and header.leader_epoch == LEADER_EPOCH
         and header.batch_length >= MIN_LENGTH
         and header.size <= room
         and at_least <= header.base_offset < at_least + _MAX_GAP
@@ -49,16 +55,27 @@ def is_plausible(header: BatchHeader, room: int, at_least: int) -> bool:
 
 
 def walk_headers(
-    file: File, position: int, end: int, at_least: int, look_ahead: int = _LOOK_AHEAD
+    file: File,
+    position: int,
+    end: int,
+    at_least: int,
+    dense: bool,
+    look_ahead: int = _LOOK_AHEAD,
 ) -> Iterator[Found]:
-    """The batches in [position, end) by what their headers say; CRCs are not checked."""
+    """The batches in [position, end) by what their headers say; CRCs are not checked.
+
+    The first begins at offset `at_least`, each further one where the one before ended; or later,
+    unless `dense`.
+    """
+    exact = dense
     data, data_at = b"", position
     while position < end:
         if position + HEADER_SIZE > data_at + len(data):
             data, data_at = read_at(file, min(look_ahead, end - position), position), position
         header = header_of(data, position - data_at) if len(data) >= HEADER_SIZE else None
-        if header is not None and is_plausible(header, end - position, at_least):
+        if header is not None and is_plausible(header, end - position, at_least, exact):
             yield Found(position, header, position + header.size)
+            exact = dense
             at_least = header.last_offset + 1
             position += header.size
             continue
@@ -66,23 +83,27 @@ def walk_headers(
         yield Found(position, None, end if found is None else found)
         if found is None:
             return
-        position, data, data_at = found, b"", found
+        position, data, data_at, exact = found, b"", found, False
 
 
-def walk_checked(file: File, position: int, end: int, at_least: int) -> Iterator[Found]:
-    """Everything in [position, end): good batches, and between them what is damaged."""
+def walk_checked(
+    file: File, position: int, end: int, at_least: int, dense: bool
+) -> Iterator[Found]:
+    """The same with every CRC checked: good batches, and between them what is damaged."""
+    exact = dense
     data, data_at = b"", position
     while position < end:
         start = position - data_at
-        header = _good_batch_in(data, start, end - position, at_least)
+        header = _good_batch_in(data, start, end - position, at_least, exact)
         if header is None and (data_at != position or not data):
             # The batch may only be cut by the end of the chunk: look again from its start.
             data, data_at = read_at(file, min(_CHUNK, end - position), position), position
-            header = _good_batch_in(data, 0, end - position, at_least)
+            header = _good_batch_in(data, 0, end - position, at_least, exact)
         if header is None:
-            header = good_batch_at(file, position, end, at_least)
+            header = good_batch_at(file, position, end, at_least, exact)
         if header is not None:
             yield Found(position, header, position + header.size)
+            exact = dense
             at_least = header.last_offset + 1
             position += header.size
             continue
@@ -90,26 +111,30 @@ def walk_checked(file: File, position: int, end: int, at_least: int) -> Iterator
         yield Found(position, None, end if found is None else found)
         if found is None:
             return
-        position, data = found, b""
+        position, data, exact = found, b"", False
 
 
-def _good_batch_in(data: bytes, start: int, room: int, at_least: int) -> BatchHeader | None:
+def _good_batch_in(
+    data: bytes, start: int, room: int, at_least: int, dense: bool
+) -> BatchHeader | None:
     if len(data) - start < HEADER_SIZE:
         return None
     header = header_of(data, start)
-    if not is_plausible(header, min(room, len(data) - start), at_least):
+    if not is_plausible(header, min(room, len(data) - start), at_least, dense):
         return None
     crc = crc32c(memoryview(data)[start + CRC_START : start + header.size])
     return header if crc == header.crc else None
 
 
-def good_batch_at(file: File, position: int, end: int, at_least: int) -> BatchHeader | None:
+def good_batch_at(
+    file: File, position: int, end: int, at_least: int, dense: bool = False
+) -> BatchHeader | None:
     """The header of the batch at `position` if it is whole and matches its CRC."""
     data = read_at(file, min(_CHUNK, end - position), position)
     if len(data) < HEADER_SIZE:
         return None
     header = header_of(data)
-    if not is_plausible(header, end - position, at_least):
+    if not is_plausible(header, end - position, at_least, dense):
         return None
     crc = crc32c(memoryview(data)[CRC_START : header.size])
     done = len(data)

@@ -12,7 +12,7 @@ from holdfast.broker.log.index import (
     IndexDamaged,
     IndexFile,
 )
-from holdfast.broker.log.scanning import walk_headers
+from holdfast.broker.log.scanning import Found, walk_checked, walk_headers
 from holdfast.broker.records.batch import HEADER_SIZE, BatchHeader, header_of
 
 MAX_RELATIVE_OFFSET = 2**31 - 1
@@ -44,6 +44,13 @@ def empty_facts(base_offset: int, begun_ms: int, size: int = 0) -> SegmentFacts:
     return SegmentFacts(base_offset, size, begun_ms, -1, -1, -1, 0, 0, 0)
 
 
+class Place(NamedTuple):
+    """A position in a segment, and the offset at which a batch there begins at the earliest."""
+
+    position: int
+    offset: int
+
+
 class Segment:
     """Batches at consecutive positions; appended to while it is the last, then only read."""
 
@@ -53,6 +60,7 @@ class Segment:
         "begun_ms",
         "first_timestamp",
         "interval",
+        "is_dense",
         "max_timestamp",
         "max_timestamp_offset",
         "offset_index",
@@ -64,7 +72,12 @@ class Segment:
     )
 
     def __init__(
-        self, directory: str, facts: SegmentFacts, interval: int, report: Callable[[str], None]
+        self,
+        directory: str,
+        facts: SegmentFacts,
+        interval: int,
+        report: Callable[[str], None],
+        is_dense: bool = True,
     ) -> None:
         stem = segment_stem(directory, facts.base_offset)
         self.path = stem + ".log"
@@ -79,6 +92,8 @@ class Segment:
         self.aborted_index = IndexFile(stem + ".txnindex", ABORTED_ENTRY, facts.aborted_index_size)
         self.unindexed_bytes = 0
         self.interval = interval
+        self.is_dense = is_dense
+        """Whether each batch begins where the one before ended: so until it is compacted."""
         self.report = report
 
     @classmethod
@@ -148,24 +163,26 @@ class Segment:
         for index in self.indexes:
             index.write()
 
-    def locate(self, offset: int) -> int:
-        """Position of the first batch that ends at `offset` or later; the size if there is none.
+    def locate(self, offset: int) -> Place:
+        """Where the first batch is that ends at `offset` or later: at the end, if there is none.
 
-        If damage may have taken that batch, the position of the damage.
+        If damage may have taken that batch, the place of the damage.
         """
-        file = self.file
-        start, at_least = self._indexed_position(offset)
-        damage = None
-        for found in walk_headers(file, start, self.size, at_least):
+        start = self._indexed_place(offset)
+        before: Place | None = None  # damage right before the batch that is looked at
+        next_offset = start.offset
+        walk = walk_headers(self.file, start.position, self.size, start.offset, self.is_dense)
+        for found in walk:
             if found.header is None:
-                damage = found.position
-            elif found.header.last_offset >= offset:
-                # What is asked for may have been in the damaged bytes: it must not seem absent.
-                hidden = damage is not None and found.header.base_offset > offset
-                return damage if hidden and damage is not None else found.position
-            else:
-                damage = None
-        return self.size if damage is None else damage
+                before = Place(found.position, next_offset)
+                continue
+            if found.header.last_offset >= offset:
+                if before is not None and found.header.base_offset > offset:
+                    return before
+                return Place(found.position, found.header.base_offset)
+            next_offset = found.header.last_offset + 1
+            before = None
+        return Place(self.size, next_offset) if before is None else before
 
     def time_floor(self, timestamp: int) -> int:
         """An offset before which no record is as late as `timestamp`."""
@@ -174,7 +191,7 @@ class Segment:
             if entry is None:
                 return self.base_offset
             offset = self.base_offset + entry[1]
-            header = self._header_at(self.locate(offset))
+            header = self._header_at(self.locate(offset).position)
             if header.max_timestamp != entry[0] or header.last_offset != offset:
                 raise IndexDamaged(f"{self.time_index.path} does not match the log")
         except IndexDamaged as damage:
@@ -186,10 +203,18 @@ class Segment:
         """The transactions whose abort marker is in this segment, in order of the markers."""
         return [AbortedTransaction(*entry[1:]) for entry in self.aborted_index.entries()]
 
-    def headers(self, position: int = 0) -> Iterator[tuple[int, BatchHeader]]:
-        """Position and header of each batch from `position` (the start of one) on."""
-        walk = walk_headers(self.file, position, self.size, self.base_offset, _REBUILD_CHUNK)
+    def headers(self, start: Place | None = None) -> Iterator[tuple[int, BatchHeader]]:
+        """Position and header of each batch from `start` on."""
+        start = start or Place(0, self.base_offset)
+        walk = walk_headers(
+            self.file, start.position, self.size, start.offset, self.is_dense, _REBUILD_CHUNK
+        )
         return ((found.position, found.header) for found in walk if found.header is not None)
+
+    def checked(self, start: Place | None = None) -> Iterator[Found]:
+        """Batches from `start` on, each checked, and what is damaged between them."""
+        start = start or Place(0, self.base_offset)
+        return walk_checked(self.file, start.position, self.size, start.offset, self.is_dense)
 
     def read_batch(self, position: int, header: BatchHeader) -> bytes:
         return read_at(self.file, header.size, position)
@@ -237,9 +262,10 @@ class Segment:
             timestamp, relative = self.time_index.at(len(self.time_index) - 1)
             self.max_timestamp = timestamp
             self.max_timestamp_offset = self.base_offset + relative
-        start = 0
+        start = Place(0, self.base_offset)
         if len(self.offset_index):
-            start = self.offset_index.at(len(self.offset_index) - 1)[1]
+            position = self.offset_index.at(len(self.offset_index) - 1)[1]
+            start = Place(position, self._header_at(position).base_offset)
         else:
             self.first_timestamp = -1
         for position, header in self.headers(start):
@@ -251,23 +277,23 @@ class Segment:
         for index in self.indexes:
             remove(index.path)
 
-    def _indexed_position(self, offset: int) -> tuple[int, int]:
-        """A batch to start looking for `offset` from, and the least offset it can have."""
+    def _indexed_place(self, offset: int) -> Place:
+        """A batch to start looking for `offset` from."""
+        start = Place(0, self.base_offset)
         relative = offset - self.base_offset
         if relative <= 0 or not len(self.offset_index):
-            return 0, self.base_offset
+            return start
         try:
             entry = self.offset_index.floor(min(relative, MAX_RELATIVE_OFFSET))
             if entry is None:
-                return 0, self.base_offset
-            position = entry[1]
-            header = self._header_at(position)
+                return start
+            header = self._header_at(entry[1])
             if header.last_offset != self.base_offset + entry[0]:
                 raise IndexDamaged(f"{self.offset_index.path} does not match the log")
         except IndexDamaged as damage:
             self.rebuild_indexes(str(damage))
-            return 0, self.base_offset
-        return position, header.base_offset
+            return start
+        return Place(entry[1], header.base_offset)
 
     def _header_at(self, position: int) -> BatchHeader:
         data = read_at(self.file, HEADER_SIZE, position)
