@@ -15,16 +15,24 @@ from holdfast.broker.protocol.generated.describe_groups_response import (
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker
 
+NOT_ASKED = -(2**31)
+EVERY_OPERATION = sum(1 << operation for operation in (3, 6, 8, 10, 11))
+"""What Kafka lists for a group where nothing is forbidden: to read, delete and describe it, and to
+describe and alter its settings."""
+
 
 def handle(
     broker: "Broker", request: DescribeGroupsRequest, context: RequestContext
 ) -> DescribeGroupsResponse:
     return DescribeGroupsResponse(
-        groups=[_describe(group_id, broker.groups.get(group_id)) for group_id in request.groups]
+        groups=[
+            _describe(group_id, broker.groups.get(group_id), request.include_authorized_operations)
+            for group_id in request.groups
+        ]
     )
 
 
-def _describe(group_id: str, group: Group | None) -> DescribedGroup:
+def _describe(group_id: str, group: Group | None, with_operations: bool) -> DescribedGroup:
     if group is None:  # until version 6 that is no error
         return DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value)
     is_stable = group.state is GroupState.STABLE
@@ -45,4 +53,5 @@ def _describe(group_id: str, group: Group | None) -> DescribedGroup:
             )
             for member in group.roster
         ],
+        authorized_operations=EVERY_OPERATION if with_operations else NOT_ASKED,
     )

@@ -28,7 +28,7 @@ async def handle(
     has_retention = request.retention_time_ms >= 0  # versions 2 to 4
     offsets, refused = read_commit_request(
         request.topics,
-        lambda name: broker.topics.get(name) is not None,
+        lambda at: broker.partition(*at) is not None,
         now_ms=now_ms,
         expire_ms=min(now_ms + request.retention_time_ms, NEVER_MS) if has_retention else -1,
     )

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.groups.requests import MemberClaim, Sync
+from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.protocol.generated.sync_group_request import SyncGroupRequest
 from holdfast.broker.protocol.generated.sync_group_response import SyncGroupResponse
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 async def handle(
     broker: "Broker", request: SyncGroupRequest, context: RequestContext
 ) -> SyncGroupResponse:
+    if context.version >= 5 and None in (request.protocol_type, request.protocol_name):
+        return SyncGroupResponse(error_code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     synced = await broker.groups.sync(
         request.group_id,
         Sync(

@@ -23,7 +23,7 @@ async def handle(
     broker: "Broker", request: TxnOffsetCommitRequest, context: RequestContext
 ) -> TxnOffsetCommitResponse:
     offsets, refused = read_commit_request(
-        request.topics, lambda name: broker.topics.get(name) is not None, now_ms=broker.clock()
+        request.topics, lambda at: broker.partition(*at) is not None, now_ms=broker.clock()
     )
     error = await _commit(broker, request, offsets) if offsets or not refused else ErrorCode.NONE
     return TxnOffsetCommitResponse(

@@ -31,18 +31,17 @@ class CommitRequest(NamedTuple):
 
 def read_commit_request(
     topics: Sequence[_Topic],
-    topic_exists: Callable[[str], bool],
+    exists: Callable[[TopicPartition], bool],
     *,
     now_ms: int,
     expire_ms: int = -1,
 ) -> CommitRequest:
     request = CommitRequest({}, {})
     for topic in topics:
-        exists = topic_exists(topic.name)
         for partition in topic.partitions:
             at = TopicPartition(topic.name, partition.partition_index)
             metadata = partition.committed_metadata or ""
-            if not exists:
+            if not exists(at):
                 request.refused[at] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             elif len(metadata) > MAX_METADATA_LENGTH:
                 request.refused[at] = ErrorCode.OFFSET_METADATA_TOO_LARGE

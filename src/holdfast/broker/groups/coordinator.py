@@ -232,10 +232,11 @@ class GroupCoordinator:
         self, group_id: str, partitions: Iterable[TopicPartition]
     ) -> tuple[ErrorCode, dict[TopicPartition, ErrorCode]]:
         """Waits until the offsets are durably gone: an error for the group, or one for each."""
+        if not group_id:
+            return ErrorCode.INVALID_GROUP_ID, {}
         group = self._groups.get(group_id)
         if group is None:
-            error = ErrorCode.GROUP_ID_NOT_FOUND if group_id else ErrorCode.INVALID_GROUP_ID
-            return error, {}
+            return ErrorCode.GROUP_ID_NOT_FOUND, {}
         subscribed = group.roster.subscribed_topics()
         if group.state is not GroupState.EMPTY and subscribed is None:
             return ErrorCode.NON_EMPTY_GROUP, {}
