@@ -1,0 +1,97 @@
+"""kafka-python, a client written in Python from the protocol up."""
+
+import time
+
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import NewTopic
+from kafka.structs import OffsetAndMetadata
+from tests.brokers import BrokerProcess
+from tests.clients import DEADLINE_S, committed, wait_until
+
+
+def test_it_creates_produces_consumes_and_commits(
+    kafka: BrokerProcess, topic: str, group: str
+) -> None:
+    admin = KafkaAdminClient(bootstrap_servers=kafka.bootstrap)
+    admin.create_topics([NewTopic(topic, num_partitions=2, replication_factor=1)])
+    wait_until(lambda: topic in admin.list_topics(), "the new topic")
+    admin.close()
+
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap, acks="all", compression_type="gzip")
+    sent = [
+        producer.send(topic, key=b"k%d" % i, value=b"v%d" % i, headers=[("h", b"%d" % i)],
+                      partition=i % 2)
+        for i in range(100)
+    ]  # fmt: skip
+    assert [f.get(DEADLINE_S).offset for f in sent] == [i // 2 for i in range(100)]
+    producer.close()
+
+    consumer = KafkaConsumer(
+        topic, bootstrap_servers=kafka.bootstrap, group_id=group, auto_offset_reset="earliest",
+        enable_auto_commit=False,
+    )  # fmt: skip
+    found = poll(consumer, 100)
+    assert sorted((r.partition, r.offset, r.value) for r in found) == sorted(
+        (i % 2, i // 2, b"v%d" % i) for i in range(100)
+    )
+    assert found[0].headers[0][0] == "h"
+    consumer.commit()
+    partition = TopicPartition(topic, 0)
+    assert consumer.committed(partition) == 50
+    assert consumer.end_offsets([partition]) == {partition: 50}
+    consumer.close()
+    assert committed(kafka, group, topic, 1) == 50
+
+
+def test_two_of_its_members_share_a_topic(kafka: BrokerProcess, topic: str, group: str) -> None:
+    admin = KafkaAdminClient(bootstrap_servers=kafka.bootstrap)
+    admin.create_topics([NewTopic(topic, num_partitions=4, replication_factor=1)])
+    wait_until(lambda: topic in admin.list_topics(), "the new topic")
+    admin.close()
+    members = [
+        KafkaConsumer(topic, bootstrap_servers=kafka.bootstrap, group_id=group,
+                      heartbeat_interval_ms=300, enable_auto_commit=False)
+        for _ in range(2)
+    ]  # fmt: skip
+
+    def shared() -> bool:
+        for member in members:
+            member.poll(timeout_ms=50)
+        return [len(member.assignment()) for member in members] == [2, 2]
+
+    wait_until(shared, "two partitions each", timeout=30)
+    for member in members:
+        member.close()
+
+
+def test_its_transactions_are_atomic(kafka: BrokerProcess, topic: str, group: str) -> None:
+    producer = KafkaProducer(bootstrap_servers=kafka.bootstrap, transactional_id=topic)
+    producer.init_transactions()
+    for value, commit in ((b"kept", True), (b"gone", False), (b"kept too", True)):
+        producer.begin_transaction()
+        producer.send(topic, value).get(DEADLINE_S)
+        producer.send_offsets_to_transaction(
+            {TopicPartition(topic, 0): OffsetAndMetadata(7 if commit else 9, "", -1)}, group
+        )
+        if commit:
+            producer.commit_transaction()
+        else:
+            producer.abort_transaction()
+    producer.close()
+    consumer = KafkaConsumer(
+        topic, bootstrap_servers=kafka.bootstrap, auto_offset_reset="earliest", group_id=None,
+        isolation_level="read_committed",
+    )  # fmt: skip
+    assert [r.value for r in poll(consumer, 2)] == [b"kept", b"kept too"]
+    consumer.close()
+    assert committed(kafka, group, topic) == 7
+
+
+def poll(consumer: KafkaConsumer, count: int) -> list:
+    found: list = []
+    end = time.monotonic() + 30
+    while len(found) < count:
+        assert time.monotonic() < end, f"{len(found)} of {count} records"
+        for records in consumer.poll(timeout_ms=200).values():
+            found += records
+    return found
