@@ -83,6 +83,12 @@ class Reader:
         try:
             segment, place = self._find(offset)
             data, prefix = self._read_from(segment, place, max_bytes, limit, at_least_one)
+            if prefix.damaged and prefix.size == 0:
+                self._report_damage(segment, place.position)
+                good = segment.locate_checked(offset)
+                if good is not None:
+                    place = good
+                    data, prefix = self._read_from(segment, place, max_bytes, limit, at_least_one)
         except OSError as error:
             raise StorageFailed(f"Records could not be read: {error}") from error
         if prefix.damaged:

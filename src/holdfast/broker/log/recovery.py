@@ -246,8 +246,9 @@ class _Recovery:
         end = 0
         bases = segment_bases(self._listing)
         for base in bases:
-            segment, end = self._open_segment(base, end, is_last=base == bases[-1])
+            segment, segment_end = self._open_segment(base, is_last=base == bases[-1])
             segments.append(segment)
+            end = max(end, segment_end)
         end = self._cut_torn_tail(segments, end)
         self._drop_unused_roll(segments, end)
         found = Segments(segments)
@@ -271,7 +272,7 @@ class _Recovery:
         cleaned = 0 if checkpoint is None else min(checkpoint.cleaned_offset, end)
         return Opened(found, producers, start, end, cleaned, self._unsynced)
 
-    def _open_segment(self, base: int, end: int, is_last: bool) -> tuple[Segment, int]:
+    def _open_segment(self, base: int, is_last: bool) -> tuple[Segment, int]:
         """The segment and the end offset after it."""
         size = self._listing[f"{base:020d}{LOG_SUFFIX}"]
         facts, synced = self._facts_of(base, size)
@@ -364,11 +365,7 @@ class _Recovery:
             if position > 0:
                 break  # good batches follow: the torn end before them is damage, not a tail
             self._report(f"Removed {last.path}: nothing in it, and the segment before is torn")
-            self._torn.pop(last.base_offset, None)
-            self._needs_aborted.pop(last.base_offset, None)
-            last.delete()
-            self._unsynced.remove(last)
-            segments.pop()
+            self._discard_last(segments)
             end = self._torn[segments[-1].base_offset][1]
         for segment in segments:
             if segment.base_offset not in self._torn:
@@ -388,7 +385,15 @@ class _Recovery:
     def _drop_unused_roll(self, segments: list[Segment], end: int) -> None:
         """A roll that failed half-way leaves an empty file, and the log went on before it."""
         while len(segments) > 1 and segments[-1].size == 0 and segments[-1].base_offset < end:
-            segments.pop().delete()
+            self._discard_last(segments)
+
+    def _discard_last(self, segments: list[Segment]) -> None:
+        segment = segments.pop()
+        self._torn.pop(segment.base_offset, None)
+        self._needs_aborted.pop(segment.base_offset, None)
+        if segment in self._unsynced:
+            self._unsynced.remove(segment)
+        segment.delete()
 
     def _find_producers(self, segments: Segments, end: int) -> Producers:
         """Producers at the end, and on the way the aborted transactions that no index has."""

@@ -60,7 +60,6 @@ def walk_headers(
     end: int,
     at_least: int,
     dense: bool,
-    look_ahead: int = _LOOK_AHEAD,
 ) -> Iterator[Found]:
     """The batches in [position, end) by what their headers say; CRCs are not checked.
 
@@ -71,7 +70,7 @@ def walk_headers(
     data, data_at = b"", position
     while position < end:
         if position + HEADER_SIZE > data_at + len(data):
-            data, data_at = read_at(file, min(look_ahead, end - position), position), position
+            data, data_at = read_at(file, min(_LOOK_AHEAD, end - position), position), position
         header = header_of(data, position - data_at) if len(data) >= HEADER_SIZE else None
         if header is not None and is_plausible(header, end - position, at_least, exact):
             yield Found(position, header, position + header.size)

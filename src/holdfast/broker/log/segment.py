@@ -16,7 +16,6 @@ from holdfast.broker.log.scanning import Found, walk_checked, walk_headers
 from holdfast.broker.records.batch import HEADER_SIZE, BatchHeader, header_of
 
 MAX_RELATIVE_OFFSET = 2**31 - 1
-_REBUILD_CHUNK = 256 * 1024
 
 
 class SegmentFacts(NamedTuple):
@@ -184,6 +183,13 @@ class Segment:
             before = None
         return Place(self.size, next_offset) if before is None else before
 
+    def locate_checked(self, offset: int) -> Place | None:
+        """The good batch that holds `offset`, where damaged headers before it have misled."""
+        for position, header in self.headers(self._indexed_place(offset)):
+            if header.last_offset >= offset:
+                return Place(position, header.base_offset) if header.base_offset <= offset else None
+        return None
+
     def time_floor(self, timestamp: int) -> int:
         """An offset before which no record is as late as `timestamp`."""
         try:
@@ -204,12 +210,10 @@ class Segment:
         return [AbortedTransaction(*entry[1:]) for entry in self.aborted_index.entries()]
 
     def headers(self, start: Place | None = None) -> Iterator[tuple[int, BatchHeader]]:
-        """Position and header of each batch from `start` on."""
-        start = start or Place(0, self.base_offset)
-        walk = walk_headers(
-            self.file, start.position, self.size, start.offset, self.is_dense, _REBUILD_CHUNK
-        )
-        return ((found.position, found.header) for found in walk if found.header is not None)
+        """Position and header of each good batch from `start` on."""
+        for found in self.checked(start):
+            if found.header is not None:
+                yield found.position, found.header
 
     def checked(self, start: Place | None = None) -> Iterator[Found]:
         """Batches from `start` on, each checked, and what is damaged between them."""
@@ -296,10 +300,9 @@ class Segment:
         return Place(entry[1], header.base_offset)
 
     def _header_at(self, position: int) -> BatchHeader:
-        data = read_at(self.file, HEADER_SIZE, position)
-        if len(data) < HEADER_SIZE:
+        if not 0 <= position <= self.size - HEADER_SIZE:
             raise IndexDamaged(f"an entry points past the end of {self.path}")
-        return header_of(data)
+        return header_of(read_at(self.file, HEADER_SIZE, position))
 
     def _index_time(self) -> None:
         index = self.time_index

@@ -1,0 +1,221 @@
+"""Idempotent and transactional producers: what is taken, what is a repeat, what is refused."""
+
+from pathlib import Path
+
+import pytest
+from tests.unit.broker.log.world import LogUnderTest
+
+from holdfast.broker.log import RecordsRejected
+from holdfast.broker.protocol.errors import ErrorCode
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> LogUnderTest:
+    return LogUnderTest(tmp_path / "t-0")
+
+
+@pytest.fixture(params=["running", "crash", "clean stop"])
+def again(request: pytest.FixtureRequest, world: LogUnderTest):  # type: ignore[no-untyped-def]
+    """Producers are known the same in the running log, after a crash and after a clean stop."""
+
+    def reopen() -> None:
+        world.flush()
+        if request.param == "crash":
+            world.crash()
+        elif request.param == "clean stop":
+            world.reopen()
+            assert not world.reports
+
+    return reopen
+
+
+def refusal(call, *args, **fields) -> ErrorCode:  # type: ignore[no-untyped-def]
+    with pytest.raises(RecordsRejected) as rejected:
+        call(*args, **fields)
+    return rejected.value.error_code
+
+
+def test_repeat_of_any_of_the_last_five_batches_gets_its_first_offset(world, again) -> None:  # type: ignore[no-untyped-def]
+    first = [world.send(7, 3 * n, 3) for n in range(8)]
+    again()
+    for n in range(3, 8):
+        repeated = world.send(7, 3 * n, 3)
+        assert repeated.duplicate
+        assert (repeated.base_offset, repeated.last_offset) == (
+            first[n].base_offset,
+            first[n].last_offset,
+        )
+    assert world.log.end_offset == 24
+
+
+def test_repeat_of_an_older_batch_is_out_of_order(world, again) -> None:  # type: ignore[no-untyped-def]
+    for n in range(8):
+        world.send(7, n)
+    again()
+    assert refusal(world.send, 7, 2) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+def test_gap_in_sequences_is_out_of_order(world, again) -> None:  # type: ignore[no-untyped-def]
+    world.send(7, 0)
+    again()
+    assert refusal(world.send, 7, 2) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert refusal(world.send, 7, 0, 2) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert not world.send(7, 1).duplicate
+
+
+def test_sequences_wrap_around(world, again) -> None:  # type: ignore[no-untyped-def]
+    world.send(7, 2**31 - 2)
+    world.send(7, 2**31 - 1, 3)
+    again()
+    assert world.send(7, 2**31 - 1, 3).duplicate
+    assert not world.send(7, 2).duplicate
+    world.send(8, 2**31 - 1)
+    assert not world.send(8, 0).duplicate
+
+
+def test_unknown_producer_may_begin_anywhere(world: LogUnderTest) -> None:
+    assert world.send(7, 41).base_offset == 0
+    assert world.send(7, 42).base_offset == 1
+
+
+def test_older_epoch_is_fenced(world, again) -> None:  # type: ignore[no-untyped-def]
+    world.send(7, 0, epoch=3)
+    again()
+    assert refusal(world.send, 7, 1, epoch=2) == ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+def test_new_epoch_begins_at_zero(world, again) -> None:  # type: ignore[no-untyped-def]
+    world.send(7, 0)
+    again()
+    assert refusal(world.send, 7, 1, epoch=1) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert not world.send(7, 0, epoch=1).duplicate
+
+
+def test_producers_are_kept_apart(world: LogUnderTest) -> None:
+    world.send(7, 0)
+    world.send(8, 0)
+    assert not world.send(7, 1).duplicate
+    assert not world.send(8, 1).duplicate
+
+
+def test_open_transaction_holds_the_last_stable_offset(world, again) -> None:  # type: ignore[no-untyped-def]
+    world.put("plain")
+    world.send(7, 0, transactional=True)
+    world.put("behind")
+    again()
+    assert (world.log.last_stable_offset, world.log.high_watermark) == (1, 3)
+    world.end(7, commit=True)
+    assert world.log.last_stable_offset == 1
+    world.flush()
+    assert world.log.last_stable_offset == 4
+
+
+def test_oldest_of_several_transactions_counts(world, again) -> None:  # type: ignore[no-untyped-def]
+    world.send(7, 0, transactional=True)
+    world.send(8, 0, transactional=True)
+    world.end(7, commit=True)
+    world.send(7, 1, transactional=True)
+    again()
+    assert world.log.last_stable_offset == 1
+    world.end(8, commit=False)
+    world.flush()
+    assert world.log.last_stable_offset == 3
+
+
+def test_marker_that_is_not_flushed_decides_nothing(world: LogUnderTest) -> None:
+    world.send(7, 0, transactional=True)
+    world.flush()
+    world.end(7, commit=False)
+    world.put("x")
+    assert world.log.last_stable_offset == 0
+
+
+def test_aborted_transactions_are_found_by_range(world, again) -> None:  # type: ignore[no-untyped-def]
+    world.send(7, 0, transactional=True)  # 0
+    world.put("x")  # 1
+    world.end(7, commit=False)  # 2
+    world.send(8, 0, transactional=True)  # 3
+    world.end(8, commit=True)  # 4
+    world.send(7, 1, transactional=True)  # 5
+    world.end(7, commit=False)  # 6
+    again()
+    found = world.log.aborted_transactions(0, 7)
+    assert [(a.producer_id, a.first_offset, a.last_offset) for a in found] == [
+        (7, 0, 2),
+        (7, 5, 6),
+    ]
+    assert [a.first_offset for a in world.log.aborted_transactions(3, 7)] == [5]
+    assert [a.first_offset for a in world.log.aborted_transactions(0, 3)] == [0]
+    assert world.log.aborted_transactions(3, 5) == []
+
+
+def test_transaction_aborted_in_a_later_segment_is_found(tmp_path: Path) -> None:
+    world = LogUnderTest(tmp_path / "t", segment_bytes=300)
+    world.send(7, 0, transactional=True)
+    for n in range(20):
+        world.put(str(n))
+    world.end(7, commit=False)
+    world.flush()
+    assert len(world.log.segments) > 3
+    assert [a.producer_id for a in world.log.aborted_transactions(0, 3)] == [7]
+    world.crash()
+    assert [a.producer_id for a in world.log.aborted_transactions(0, 3)] == [7]
+
+
+def test_marker_fences_older_epochs(world, again) -> None:  # type: ignore[no-untyped-def]
+    world.send(7, 0, transactional=True)
+    world.end(7, commit=False, epoch=1)
+    again()
+    assert refusal(world.send, 7, 1, transactional=True) == ErrorCode.INVALID_PRODUCER_EPOCH
+    assert refusal(world.end, 7, commit=True, epoch=0) == ErrorCode.INVALID_PRODUCER_EPOCH
+    assert not world.send(7, 0, epoch=1, transactional=True).duplicate
+
+
+def test_marker_of_an_older_coordinator_is_fenced(world, again) -> None:  # type: ignore[no-untyped-def]
+    world.end(7, commit=True, coordinator_epoch=5)
+    again()
+    code = refusal(world.end, 7, commit=True, coordinator_epoch=4)
+    assert code == ErrorCode.TRANSACTION_COORDINATOR_FENCED
+
+
+def test_plain_batch_inside_a_transaction_is_refused(world, again) -> None:  # type: ignore[no-untyped-def]
+    world.send(7, 0, transactional=True)
+    again()
+    assert refusal(world.send, 7, 1) == ErrorCode.INVALID_TXN_STATE
+
+
+def test_sequences_go_on_after_a_marker(world, again) -> None:  # type: ignore[no-untyped-def]
+    world.send(7, 0, transactional=True)
+    world.end(7, commit=True)
+    again()
+    assert world.send(7, 0, transactional=True).duplicate
+    assert not world.send(7, 1, transactional=True).duplicate
+
+
+def test_silent_producers_expire_but_not_with_an_open_transaction(world: LogUnderTest) -> None:
+    world.send(7, 0)
+    world.send(8, 0, transactional=True)
+    assert world.log.expire_producers(world.now + 999, 1000) == 0
+    assert world.log.expire_producers(world.now + 1000, 1000) == 1
+    assert [p.producer_id for p in world.log.producers()] == [8]
+    assert world.send(7, 9).base_offset == 2
+
+
+def test_described_producer(world: LogUnderTest) -> None:
+    world.send(7, 4, 2, epoch=3, transactional=True)
+    (found,) = world.log.producers()
+    assert (found.producer_id, found.epoch, found.last_sequence) == (7, 3, 5)
+    assert (found.transaction_start, found.last_timestamp) == (0, world.now)
+
+
+def test_batches_dropped_by_a_failed_flush_are_new_again(world: LogUnderTest) -> None:
+    world.send(7, 0)
+    world.flush()
+    world.send(7, 1)
+    world.send(9, 0, transactional=True)
+    world.fail_flush()
+    assert world.log.end_offset == 1
+    assert not world.send(7, 1).duplicate
+    world.flush()
+    assert world.log.last_stable_offset == 2
+    assert world.values() == ["7/0", "7/1"]
