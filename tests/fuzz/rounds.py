@@ -13,16 +13,16 @@ from collections.abc import Callable
 from tests.frames import codec, decode_response, request_body, request_frame, sized
 from tests.fuzz.mutations import damaged, mutated
 from tests.fuzz.requests import Requests
-from tests.fuzz.witness import PRODUCE, TOPIC, read_frame
+from tests.fuzz.witness import METADATA, PRODUCE, TOPIC, read_frame
 from tests.wire import batch
 
 from holdfast.broker.protocol.apis import APIS, Api
 from holdfast.broker.protocol.errors import MalformedMessage
 from holdfast.broker.protocol.generated import produce_request
+from holdfast.broker.protocol.primitives import MOST_ELEMENTS
 
 Round = Callable[[socket.socket, random.Random, Requests], None]
 
-API_VERSIONS = 18
 REACTION_S = 20.0
 PATIENCE_S = 0.05
 """How long a round waits for an answer that may rightly be long in coming."""
@@ -97,6 +97,21 @@ def unfinished_frame(connection: socket.socket, source: random.Random, requests:
     send(connection, raw[: source.randrange(len(raw))])
 
 
+def large_frame_that_never_ends(
+    connection: socket.socket, source: random.Random, _: Requests
+) -> None:
+    part = source.randbytes(source.choice((100, 70_000, 500_000)))
+    send(connection, struct.pack(">i", source.randint(1 << 20, 100 << 20)) + part)
+
+
+def too_many_elements(connection: socket.socket, source: random.Random, _: Requests) -> None:
+    """Fits a frame, but would take the broker's memory and time to decode."""
+    count = MOST_ELEMENTS + source.randint(1, 1000)
+    header = struct.pack(">hhihi", METADATA, 0, 1, -1, count)
+    send(connection, sized(header + b"\0\0" * count))
+    expect_reaction(connection)
+
+
 def mutated_request_that_is_none(
     connection: socket.socket, source: random.Random, requests: Requests
 ) -> None:
@@ -169,6 +184,8 @@ REFUSED: tuple[Round, ...] = (
     garbage_after_a_header,
     cut_request,
     unfinished_frame,
+    large_frame_that_never_ends,
+    too_many_elements,
     mutated_request_that_is_none,
     damaged_batch,
 )
