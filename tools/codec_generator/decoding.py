@@ -45,7 +45,7 @@ class Decoding:
         if field.is_array:
             self._array(field, target)
         elif field.struct is not None:
-            self._nullable_struct(field, field.struct, target)
+            self._inner_struct(field, field.struct, target)
         else:
             self._single(field, target, nullable=self._version in field.nullable)
 
@@ -120,7 +120,7 @@ class Decoding:
             self._flush()
             source.emit(f"{target}.append({element})")
 
-    def _nullable_struct(self, field: Field, struct: Struct, target: str) -> None:
+    def _inner_struct(self, field: Field, struct: Struct, target: str) -> None:
         source = self.source
         if self._version not in field.nullable:
             value = self._struct(struct)
