@@ -1,7 +1,6 @@
 """The coordinator: what is acknowledged is durable, and what was decided happens."""
 
 import asyncio
-from functools import wraps
 
 import pytest
 from tests.unit.broker.transactions.world import OFFSETS, Marker, World
@@ -18,14 +17,6 @@ from holdfast.broker.transactions.transaction import (
 )
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 3)
-
-
-def on_a_loop(test):
-    @wraps(test)
-    def run():
-        asyncio.run(test())
-
-    return run
 
 
 async def refused(world: World, coroutine) -> ErrorCode:
@@ -48,7 +39,6 @@ def state(world: World) -> TransactionState:
     return world.coordinator.transaction("t").state
 
 
-@on_a_loop
 async def test_idempotent_producers_get_ids_of_their_own():
     world = World()
     ids = [await world.coordinator.init_producer_id(None, 0, None) for _ in range(3)]
@@ -57,7 +47,6 @@ async def test_idempotent_producers_get_ids_of_their_own():
     assert not world.state.entries
 
 
-@on_a_loop
 async def test_nothing_is_acknowledged_before_it_is_durable():
     world = World()
     request = world.request(world.coordinator.init_producer_id("t", 1000, None))
@@ -76,7 +65,6 @@ async def test_nothing_is_acknowledged_before_it_is_durable():
     assert world.coordinator.verify(*who, *A) is None
 
 
-@on_a_loop
 async def test_steps_of_one_id_never_overlap():
     world = World()
     who = await begun(world, A)
@@ -97,7 +85,6 @@ async def test_steps_of_one_id_never_overlap():
     await first
 
 
-@on_a_loop
 async def test_two_first_requests_for_an_id_do_not_get_the_same_epoch():
     world = World()
     requests = [
@@ -109,7 +96,6 @@ async def test_two_first_requests_for_an_id_do_not_get_the_same_epoch():
     assert second.error is ErrorCode.CONCURRENT_TRANSACTIONS
 
 
-@on_a_loop
 async def test_commit_is_answered_when_the_markers_are_durable():
     world = World()
     who = await begun(world, A, B)
@@ -129,7 +115,6 @@ async def test_commit_is_answered_when_the_markers_are_durable():
     assert state(world) is TransactionState.COMPLETE_COMMIT
 
 
-@on_a_loop
 async def test_the_next_transaction_does_not_wait_for_the_record_of_the_end():
     world = World()
     who = await begun(world, A)
@@ -144,7 +129,6 @@ async def test_the_next_transaction_does_not_wait_for_the_record_of_the_end():
     assert state(world) is TransactionState.ONGOING
 
 
-@on_a_loop
 async def test_groups_are_told_when_the_marker_of_their_offsets_is_durable():
     world = World()
     who = await producer(world)
@@ -160,7 +144,6 @@ async def test_groups_are_told_when_the_marker_of_their_offsets_is_durable():
     assert world.groups_told == [(who.id, True)]
 
 
-@on_a_loop
 async def test_a_retried_end_gets_the_answer_of_the_first():
     world = World()
     who = await begun(world, A)
@@ -173,7 +156,6 @@ async def test_a_retried_end_gets_the_answer_of_the_first():
     )
 
 
-@on_a_loop
 async def test_partitions_deleted_meanwhile_are_skipped():
     world = World()
     who = await begun(world, A, B)
@@ -183,7 +165,6 @@ async def test_partitions_deleted_meanwhile_are_skipped():
     assert world.markers(B)
 
 
-@on_a_loop
 async def test_a_takeover_aborts_what_is_open_and_shuts_out_its_producer():
     world = World()
     old = await begun(world, A)
@@ -220,7 +201,6 @@ async def refused_now(world: World, coroutine) -> ErrorCode:
     return refusal.value.error
 
 
-@on_a_loop
 async def test_used_up_epochs_lead_to_a_new_producer_id_and_the_old_one_is_unknown():
     world = World()
     worn = Transaction(
@@ -237,7 +217,6 @@ async def test_used_up_epochs_lead_to_a_new_producer_id_and_the_old_one_is_unkno
     assert world.coordinator.verify(*who, *A) is ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
-@on_a_loop
 async def test_a_transaction_that_outlives_its_timeout_is_aborted_and_its_producer_fenced():
     world = World()
     who = await begun(world, A, timeout_ms=5_000)
@@ -254,7 +233,6 @@ async def test_a_transaction_that_outlives_its_timeout_is_aborted_and_its_produc
     )
 
 
-@on_a_loop
 async def test_a_timeout_that_meets_a_pending_step_comes_back_to_it():
     world = World()
     who = await begun(world, A, timeout_ms=5_000)
@@ -270,7 +248,6 @@ async def test_a_timeout_that_meets_a_pending_step_comes_back_to_it():
     assert world.markers(A) == world.markers(B) == [Marker(who.id, who.epoch + 1, False)]
 
 
-@on_a_loop
 async def test_a_timeout_on_a_full_disk_is_tried_again():
     world = World()
     await begun(world, A, timeout_ms=5_000)
@@ -284,7 +261,6 @@ async def test_a_timeout_on_a_full_disk_is_tried_again():
     assert state(world) is TransactionState.COMPLETE_ABORT
 
 
-@on_a_loop
 async def test_a_committed_transaction_is_not_timed_out():
     world = World()
     who = await begun(world, A, timeout_ms=5_000)
@@ -294,7 +270,6 @@ async def test_a_committed_transaction_is_not_timed_out():
     assert world.markers(A) == [Marker(*who, True)]
 
 
-@on_a_loop
 async def test_each_transaction_has_its_own_time():
     world = World()
     who = await begun(world, A, timeout_ms=5_000)
@@ -306,7 +281,6 @@ async def test_each_transaction_has_its_own_time():
     assert state(world) is TransactionState.ONGOING
 
 
-@on_a_loop
 async def test_markers_that_the_disk_refuses_are_written_later():
     world = World()
     who = await begun(world, A, B)
@@ -322,7 +296,6 @@ async def test_markers_that_the_disk_refuses_are_written_later():
     assert world.markers(A) == world.markers(B) == [Marker(*who, True)]
 
 
-@on_a_loop
 async def test_a_step_that_the_disk_refuses_changes_nothing():
     world = World()
     who = await begun(world, A)
@@ -337,7 +310,6 @@ async def test_a_step_that_the_disk_refuses_changes_nothing():
     assert world.markers(A) == [Marker(*who, False)]
 
 
-@on_a_loop
 async def test_a_first_producer_that_the_disk_refuses_leaves_nothing_behind():
     world = World()
     world.state.broken = True
@@ -350,7 +322,6 @@ async def test_a_first_producer_that_the_disk_refuses_leaves_nothing_behind():
     assert (await producer(world)).epoch == 0
 
 
-@on_a_loop
 async def test_a_step_goes_on_when_the_one_who_asked_goes_away():
     world = World()
     who = await begun(world, A)
@@ -362,7 +333,6 @@ async def test_a_step_goes_on_when_the_one_who_asked_goes_away():
     assert world.markers(A) == [Marker(*who, True)]
 
 
-@on_a_loop
 async def test_bad_requests_are_refused():
     world = World(transaction_max_timeout_ms=900_000)
     coordinator = world.coordinator
@@ -385,7 +355,6 @@ async def test_bad_requests_are_refused():
     assert coordinator.verify(1, 0, *A) is ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
-@on_a_loop
 async def test_records_are_taken_only_for_partitions_of_the_open_transaction():
     world = World()
     who = await begun(world, A)
@@ -403,7 +372,6 @@ async def test_records_are_taken_only_for_partitions_of_the_open_transaction():
     assert coordinator.verify(*who, *A) is ErrorCode.INVALID_TXN_STATE
 
 
-@on_a_loop
 async def test_unused_ids_expire_and_stay_gone():
     world = World(transactional_id_expiration_ms=10_000)
     who = await begun(world, A)
@@ -429,7 +397,6 @@ async def test_unused_ids_expire_and_stay_gone():
     assert (again.epoch, again.id != who.id) == (0, True)
 
 
-@on_a_loop
 async def test_restart_keeps_every_transaction_and_its_time():
     world = World()
     who = await begun(world, A, timeout_ms=5_000)
@@ -448,33 +415,29 @@ async def test_restart_keeps_every_transaction_and_its_time():
 
 @pytest.mark.parametrize("commit", [True, False])
 @pytest.mark.parametrize("synced", [0, 1, 2, 3])
-def test_restart_finishes_what_was_decided_wherever_the_crash_was(commit, synced):
-    async def run():
-        world = World()
-        who = await begun(world, A, B)
-        world.request(world.coordinator.end("t", who, commit=commit))
+async def test_restart_finishes_what_was_decided_wherever_the_crash_was(commit, synced):
+    world = World()
+    who = await begun(world, A, B)
+    world.request(world.coordinator.end("t", who, commit=commit))
+    await world.settle()
+    for log in (world.state, world.partitions[A], world.partitions[B])[:synced]:
+        log.sync()
         await world.settle()
-        for log in (world.state, world.partitions[A], world.partitions[B])[:synced]:
-            log.sync()
-            await world.settle()
-        for log in (world.state, world.partitions[A], world.partitions[B])[synced:]:
-            log.fail()
-        await world.crash()
-        await world.rest()
-        if synced == 0:
-            assert state(world) is TransactionState.ONGOING
-            assert not world.markers(A)
-            return
-        assert state(world) is (
-            TransactionState.COMPLETE_COMMIT if commit else TransactionState.COMPLETE_ABORT
-        )
-        for partition in (A, B):
-            assert set(world.markers(partition)) == {Marker(*who, commit)}
-
-    asyncio.run(run())
+    for log in (world.state, world.partitions[A], world.partitions[B])[synced:]:
+        log.fail()
+    await world.crash()
+    await world.rest()
+    if synced == 0:
+        assert state(world) is TransactionState.ONGOING
+        assert not world.markers(A)
+        return
+    assert state(world) is (
+        TransactionState.COMPLETE_COMMIT if commit else TransactionState.COMPLETE_ABORT
+    )
+    for partition in (A, B):
+        assert set(world.markers(partition)) == {Marker(*who, commit)}
 
 
-@on_a_loop
 async def test_a_lost_answer_can_be_asked_for_again_after_a_restart():
     world = World()
     who = await producer(world)

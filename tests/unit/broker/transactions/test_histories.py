@@ -217,15 +217,12 @@ def test_random_histories_keep_every_promise(block):
             raise AssertionError(f"history({seed}) failed") from error
 
 
-def test_the_model_notices_a_transaction_that_ends_in_two_ways():
-    async def run() -> None:
-        world = World()
-        attempt = Attempt(Producer(1, 0), asked={True})
-        for partition, commit in zip(PARTITIONS, (True, False), strict=False):
-            log = world.partitions[partition]
-            log.write(Data(1, 0, attempt))
-            log.write(Marker(1, 0, commit))
-        with pytest.raises(AssertionError, match="several ways"):
-            check(world)
-
-    asyncio.run(run())
+async def test_the_model_notices_a_transaction_that_ends_in_two_ways():
+    world = World()
+    attempt = Attempt(Producer(1, 0), asked={True})
+    for partition, commit in zip(PARTITIONS, (True, False), strict=False):
+        log = world.partitions[partition]
+        log.write(Data(1, 0, attempt))
+        log.write(Marker(1, 0, commit))
+    with pytest.raises(AssertionError, match="several ways"):
+        check(world)
