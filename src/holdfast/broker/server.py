@@ -9,7 +9,6 @@ import logging
 import os
 import resource
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from holdfast.broker.housekeeping import keep_house
 from holdfast.broker.listener import Listener
 from holdfast.broker.settings import BrokerSettings
 from holdfast.errors import ConfigError, DataDirectoryError
+from holdfast.logs import log_to_stderr
 
 log = logging.getLogger(__name__)
 
@@ -30,9 +30,7 @@ SHUTDOWN_GRACE_SECONDS = 5.0
 
 def run(settings: BrokerSettings) -> int:
     """Serve until SIGTERM or SIGINT; the process's exit code."""
-    logging.basicConfig(
-        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
-    )
+    log_to_stderr()
     _check_addresses(settings)
     _raise_file_limit()
     with lock_data_directory(settings.data_dir):

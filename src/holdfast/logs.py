@@ -1,0 +1,62 @@
+"""Lines on standard error: one event is one line, and a flood of one kind stays readable.
+
+What clients send (names, ids, messages) may end up in a line, so control characters in it are
+written as escapes: nobody can forge a line or colour a terminal. And since a client can cause lines
+as fast as it sends, each place in the code writes so many a second, then says how many it left out.
+"""
+
+import logging
+import sys
+import time
+from collections.abc import Callable
+
+LINES_PER_SECOND = 20
+"""Of one place in the code: enough to see what happens, too few to fill a disk."""
+
+_ESCAPED = {n: f"\\x{n:02x}" for n in (*range(32), *range(127, 160))} | {
+    ord("\n"): "\\n",
+    ord("\r"): "\\r",
+    ord("\t"): "\\t",
+}
+
+
+def log_to_stderr(level: int = logging.INFO) -> None:
+    """Send the process's log to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(OneLine("%(asctime)s %(levelname)s %(message)s"))
+    handler.addFilter(Bounded())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+
+
+class OneLine(logging.Formatter):
+    """Escapes control characters in the message. A traceback is ours, and keeps its lines."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802: logging's name
+        record.message = record.message.translate(_ESCAPED)
+        return super().formatMessage(record)
+
+
+class Bounded(logging.Filter):
+    """Lets through `LINES_PER_SECOND` of each place in the code, and counts the rest."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._places: dict[tuple[str, int], tuple[int, int, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        place = record.pathname, record.lineno
+        now = int(self._clock())
+        second, written, left_out = self._places.get(place, (now, 0, 0))
+        if second != now:
+            second, written = now, 0
+        if written >= LINES_PER_SECOND:
+            self._places[place] = second, written, left_out + 1
+            return False
+        if left_out:
+            record.msg = f"{record.getMessage()} (and {left_out} like this, left out)"
+            record.args = ()
+        self._places[place] = second, written + 1, 0
+        return True
