@@ -33,7 +33,7 @@ def log_to_stderr(level: int = logging.INFO) -> None:
 class OneLine(logging.Formatter):
     """Escapes control characters in the message. A traceback is ours, and keeps its lines."""
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802: logging's name
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         record.message = record.message.translate(_ESCAPED)
         return super().formatMessage(record)
 
