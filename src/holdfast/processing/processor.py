@@ -203,7 +203,8 @@ class StreamProcessor(Generic[TStrategyPayload]):
             self._reject(invalid)
             return True
         self._carried = None
-        self._end_backpressure()
+        if self._refused_since is not None:
+            return True  # the next turn resumes first
         return self._hand_over(strategy)
 
     def _hand_over(self, strategy: ProcessingStrategy[TStrategyPayload]) -> bool:
@@ -294,8 +295,8 @@ class StreamProcessor(Generic[TStrategyPayload]):
             if self._dead_letters.enabled:
                 self._dead_letters.received(message)
         else:
+            # Sought back; the next refusal pauses its partition again.
             self._consumer.seek({message.partition: message.offset})
-            self._pauses.pause([message.partition])
 
     def _end_backpressure(self) -> None:
         if self._refused_since is None:

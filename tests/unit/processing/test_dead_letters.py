@@ -117,6 +117,17 @@ def test_dead_letter_that_is_received_again_is_not_sent_or_counted_again(loop: L
     assert dlq.produced == [(P0, 1)]
 
 
+def test_messages_received_again_are_remembered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = Loop("holdfast", monkeypatch)
+    start(loop, MemoryDlq(), messages=3)
+    loop.factory.finishes_at_once = loop.factory.finishes_in_join = False
+    loop.expect_all_submitted(P0)
+    loop.script(lambda: loop.consumer.assign(P1))
+    loop.until(lambda: len(loop.submitted(P0)) == 6, "all submitted again")
+    states = loop.processor._dead_letters._partitions
+    assert [message.offset for message in states[P0].in_flight] == [0, 1, 2]
+
+
 @holds_on_both
 def test_commit_waits_for_the_dead_letters_below_it(loop: Loop) -> None:
     dlq = MemoryDlq()

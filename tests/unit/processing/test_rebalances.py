@@ -134,6 +134,21 @@ def test_one_partition_revoked_while_paused_and_assigned_again(loop: Loop) -> No
     assert loop.consumer.paused() == []
 
 
+@fails_on_sentry_arroyo(PromiseBrokenError, "p0: lost")
+def test_pause_by_others_after_a_new_assignment_is_not_taken_for_ours(loop: Loop) -> None:
+    loop.start(P0, P1)
+    loop.run_into_backpressure(accept=2)
+    loop.script(
+        lambda: loop.consumer.revoke(P1),
+        lambda: (loop.consumer.assign(P1), loop.consumer.pause([P1])),
+    )
+    loop.until(lambda: not loop.consumer.script, "the script is played")
+    loop.open_up()
+    loop.expect_all_submitted(P0)
+    if P1 not in loop.consumer.paused():
+        raise PromiseBrokenError("somebody else's pause was ended")
+
+
 @holds_on_both
 def test_carried_message_of_an_eagerly_revoked_partition_is_not_processed(loop: Loop) -> None:
     loop.start(P0)
