@@ -139,13 +139,20 @@ class GroupCoordinator:
             return error
         if group is not None and group.state is not GroupState.COMPLETING:
             group.keep_alive(claim.member_id)
+        if not offsets:
+            return ErrorCode.NONE
         position = self._journal.next_position
+        self._offsets.announce(group_id, offsets)
 
         def committed() -> None:
+            self._offsets.recall(group_id, offsets)
             self._offsets.commit(group_id, offsets, position)
             self._group(group_id)
 
-        return await self._append(_offset_records(group_id, offsets), committed)
+        def failed() -> None:
+            self._offsets.recall(group_id, offsets)
+
+        return await self._append(_offset_records(group_id, offsets), committed, failed)
 
     async def commit_in_transaction(
         self,
@@ -223,7 +230,7 @@ class GroupCoordinator:
             return ErrorCode.GROUP_ID_NOT_FOUND
         if group.state is not GroupState.EMPTY:
             return ErrorCode.NON_EMPTY_GROUP
-        partitions = self._partitions_of(group_id)
+        partitions = self._offsets.partitions(group_id)
         tombstones = _tombstones(group_id, partitions, with_group=True)
         gone = self._deletion(group_id, partitions, with_group=True)
         return await self._append(tombstones, gone)
@@ -244,7 +251,7 @@ class GroupCoordinator:
         for at in errors:
             if subscribed is not None and at.topic in subscribed:
                 errors[at] = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
-        present = self._partitions_of(group_id)
+        present = self._offsets.partitions(group_id)
         to_delete = [at for at in errors if errors[at] is ErrorCode.NONE and at in present]
         tombstones = _tombstones(group_id, to_delete)
         return await self._append(tombstones, self._deletion(group_id, to_delete)), errors
@@ -259,7 +266,7 @@ class GroupCoordinator:
             is_over = (
                 group.state is GroupState.EMPTY
                 and not group.roster.pending
-                and self._partitions_of(group.group_id) == set(expired)
+                and self._offsets.partitions(group.group_id) == set(expired)
             )
             if expired or is_over:
                 log.info(
@@ -273,7 +280,7 @@ class GroupCoordinator:
     def topic_deleted(self, name: str) -> None:
         """Forget how far anyone had read it: a topic of the same name will be another one."""
         for group_id in self._offsets.groups():
-            partitions = [at for at in self._partitions_of(group_id) if at.topic == name]
+            partitions = [at for at in self._offsets.partitions(group_id) if at.topic == name]
             if partitions:
                 self._forget(group_id, partitions)
 
@@ -306,9 +313,6 @@ class GroupCoordinator:
             return group.check_commit(claim, transactional=transactional)
         return ErrorCode.NONE if claim.generation < 0 else if_unknown
 
-    def _partitions_of(self, group_id: str) -> set[TopicPartition]:
-        return self._offsets.unstable(group_id).union(at for at, _ in self._offsets.of(group_id))
-
     def _forget(
         self, group_id: str, partitions: Collection[TopicPartition], *, with_group: bool = False
     ) -> None:
@@ -330,7 +334,7 @@ class GroupCoordinator:
                 with_group
                 and group is not None
                 and group.state is GroupState.EMPTY
-                and not self._offsets.has_any(group_id)
+                and not self._offsets.partitions(group_id)
             ):
                 group.retire()
                 del self._groups[group_id]

@@ -4,6 +4,7 @@ Every change has a position, its place in the log. Of two offsets for one partit
 on in the log counts, whichever was completed first: so it is after a restart, and after compaction.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -26,9 +27,16 @@ class OffsetStore:
         self._committed: dict[str, dict[TopicPartition, Placed]] = {}
         self._pending: dict[str, dict[int, _Pending]] = {}
         """By group and producer id."""
+        self._arriving: dict[str, Counter[TopicPartition]] = {}
+        """In the log, but not durable: nobody sees them, and a deletion must not pass them over."""
 
     def groups(self) -> set[str]:
-        return self._committed.keys() | self._pending.keys()
+        return self._committed.keys() | self._pending.keys() | self._arriving.keys()
+
+    def partitions(self, group_id: str) -> set[TopicPartition]:
+        """Those with an offset in the log: a committed one, or one that may come to be."""
+        committed, arriving = self._committed.get(group_id, ()), self._arriving.get(group_id, ())
+        return self.unstable(group_id).union(committed, arriving)
 
     def of(self, group_id: str) -> Iterator[tuple[TopicPartition, CommittedOffset]]:
         for at, placed in self._committed.get(group_id, {}).items():
@@ -43,10 +51,19 @@ class OffsetStore:
         transactions = self._pending.get(group_id, {}).values()
         return {at for pending in transactions for at in pending}
 
-    def has_any(self, group_id: str) -> bool:
-        return group_id in self._committed or group_id in self._pending
-
     # plain
+
+    def announce(self, group_id: str, offsets: Offsets) -> None:
+        """They are in the log, and will be committed, or recalled."""
+        self._arriving.setdefault(group_id, Counter()).update(offsets.keys())
+
+    def recall(self, group_id: str, offsets: Offsets) -> None:
+        """What was announced has arrived, or never will."""
+        arriving = self._arriving[group_id]
+        arriving.subtract(offsets.keys())
+        self._arriving[group_id] = +arriving
+        if not self._arriving[group_id]:
+            del self._arriving[group_id]
 
     def commit(self, group_id: str, offsets: Offsets, position: int) -> None:
         for at, committed in offsets.items():
@@ -56,11 +73,8 @@ class OffsetStore:
         """Take away what was committed before `position`, in open transactions too."""
         for at in partitions:
             of_group = self._committed.get(group_id, {})
-            placed = of_group.get(at)
-            if placed is not None and placed.position < position:
-                del of_group[at]
-                if not of_group:
-                    del self._committed[group_id]
+            if of_group.pop(at, None) is not None and not of_group:
+                del self._committed[group_id]
             for producer_id in list(self._pending.get(group_id, {})):
                 self._keep_pending(group_id, producer_id, at, after=position)
 

@@ -223,6 +223,45 @@ def test_member_that_waits_for_the_others_does_not_lose_its_session(world):
     assert world.heartbeat(a) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
+def test_session_of_a_member_that_waited_begins_anew_with_the_answer(world):
+    a, b = Client("a", rebalance_ms=600_000), Client("b", session_ms=600_000, rebalance_ms=600_000)
+    world.stabilise(a, b)
+    rejoined = world.begin_join(a)
+    world.advance(10 * SESSION_MS)
+    world.joined(b, world.begin_join(b))
+    world.joined(a, rejoined)
+    world.advance(SESSION_MS - 1)
+    assert world.group.state is GroupState.COMPLETING
+    world.advance(1)
+    assert world.group.state is GroupState.PREPARING
+
+
+def test_new_member_may_wait_for_five_minutes_and_is_then_told_to_begin_anew(world):
+    a = Client("a", session_ms=600_000, rebalance_ms=600_000)
+    world.stabilise(a)
+    joining = world.begin_join(Client("b"))
+    world.advance(299_999)
+    assert not joining.done()
+    world.advance(1)
+    assert (joining.result().error, joining.result().member_id) == (
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        "",
+    )
+
+
+def test_assignment_of_an_earlier_generation_is_not_handed_out_in_a_later_one(world):
+    a = Client("a")
+    world.joined(a, world.begin_join(a))
+    world.begin_sync(a, **{a.member_id: b"earlier"})
+    changed = replace(a, offers=(Offer("range", b"changed"),))
+    world.joined(a, world.begin_join(changed))
+    later = world.begin_sync(a, **{a.member_id: b"later"})
+    world.sync_log(1)
+    assert not later.done()
+    world.sync_log()
+    assert later.result().assignment == b"later"
+
+
 def test_heartbeat_tells_what_is_wrong(world):
     a = Client("a")
     assert world.groups.heartbeat("", a.claim) is ErrorCode.INVALID_GROUP_ID

@@ -218,6 +218,14 @@ def test_transaction_with_a_wrong_claim_is_refused(world):
     assert world.fetch(stable=True) is None
 
 
+def test_transaction_of_a_member_is_taken_while_the_leader_assigns(world):
+    a = Client("a")
+    world.joined(a, world.begin_join(a))
+    committing = world.begin_transactional(70, 2, a.claim)
+    world.sync_log()
+    assert committing.result() is ErrorCode.NONE
+
+
 def test_claim_is_looked_at_before_the_transaction_is(world):
     a = Client("a")
     world.stabilise(a)
@@ -276,6 +284,21 @@ def test_commit_behind_a_deletion_makes_the_group_anew(world):
     assert world.group is not None
     world.restart()
     assert (world.fetch(0), world.fetch(1)) == (2, None)
+
+
+@pytest.mark.parametrize("what", ["group", "topic"])
+def test_deletion_takes_along_a_commit_that_is_on_its_way(world, what):
+    world.commit(1, partition=1)
+    committing = world.begin_commit({at(): offset(2)})
+    if what == "topic":
+        world.groups.topic_deleted("events")
+    else:
+        world.ask(world.groups.delete_group(GROUP))
+    world.sync_log()
+    assert committing.result() is ErrorCode.NONE
+    assert world.fetch() is None
+    world.restart()
+    assert world.fetch() is None
 
 
 def test_member_that_joins_during_a_deletion_stays(world):

@@ -228,3 +228,25 @@ def test_replacement_during_a_new_rebalance_is_answered_by_it(world):
     other = world.begin_join(replace(a, offers=(Offer("range", subscription("events", "b")),)))
     world.sync_log()
     assert world.joined(new, joining).generation == world.joined(a, other).generation == 3
+
+
+def test_replacement_is_not_answered_before_the_rebalance_that_overtook_it(world):
+    a, old = Client("a", session_ms=600_000), gate()
+    world.stabilise(a, old)
+    new = gate("new")
+    joining = world.begin_join(new)
+    world.begin_join(Client("c"))
+    world.sync_log()
+    assert not joining.done()
+    rejoined = world.begin_join(a)
+    assert world.joined(new, joining).generation == world.joined(a, rejoined).generation == 3
+
+
+def test_replacement_of_a_replacement_waits_for_its_own_record(world):
+    world.stabilise(gate())
+    second, third = world.begin_join(gate("second")), world.begin_join(gate("third"))
+    world.sync_log(1)
+    assert second.result().error is FENCED
+    assert not third.done()
+    world.sync_log()
+    assert third.result().error is ErrorCode.NONE
