@@ -9,7 +9,7 @@ from holdfast.flows.status import Entry
 from holdfast.gate.control import Asked
 from holdfast.gate.draft import Draft
 from holdfast.gate.pacing import Bucket
-from holdfast.gate.settings import GateSettings, key_is_over
+from holdfast.gate.settings import GateSettings
 from holdfast.gate.transitions import (
     Order,
     begin_hold,
@@ -87,9 +87,7 @@ def answer_limits(draft: Draft, limits: Limits, flow_over: bool) -> None:
     state = draft.state
     if flow_over != state.position.overflow:
         draft.note(Outcome.OVERFLOW_BEGUN if flow_over else Outcome.OVERFLOW_ENDED)
-    over = state.over
-    if limits != state.limits:
-        over = {key for key, entry in state.entries.items() if key_is_over(entry, limits)}
+    over = state.over_limits(limits)
     for key in sorted(over ^ state.flagged):
         entry = draft.entry(key)
         if entry is not None:

@@ -26,7 +26,7 @@ def blocked(states: Iterable[PartitionState], settings: GateSettings) -> str | N
     states = list(states)
     if flow_is_over(states, settings.limits):
         return "The flow holds as much as it may: it takes no more events until some are released."
-    keys = [key for state in states for key in state.over]
+    keys = [key for state in states for key in state.over_limits(settings.limits)]
     if not keys:
         return None
     others = f" and {len(keys) - 1} others hold" if len(keys) > 1 else " holds"

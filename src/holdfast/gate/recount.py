@@ -6,9 +6,9 @@ rows were overlooked would let new events pass in front of them.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from holdfast.flows.status import Entry, Position
+from holdfast.gate.transitions import count_in
 
 
 class Recount:
@@ -30,13 +30,7 @@ class Recount:
         """The next row: its source offset, its key, the bytes of its key and value, its time."""
         entry = self._entries.get(key)
         if entry is not None and entry.counted_through < source <= self._last:
-            self._entries[key] = replace(
-                entry,
-                events=entry.events + 1,
-                bytes=entry.bytes + size,
-                oldest=timestamp if entry.oldest is None else entry.oldest,
-                counted_through=source,
-            )
+            self._entries[key] = count_in(entry, events=1, size=size, oldest=timestamp, last=source)
             self.counted.add(key)
         if source >= self._last:
             self.complete = True

@@ -104,9 +104,8 @@ class PartitionState:
                 f"{self.position.step}."
             )
         self.position = changes.position
-        if changes.limits != self.limits:
-            self.limits = changes.limits
-            self.over = {k for k, entry in self.entries.items() if key_is_over(entry, self.limits)}
+        self.over = self.over_limits(changes.limits)
+        self.limits = changes.limits
         for key, entry in changes.entries.items():
             self._put(key, entry)
             if key not in changes.uncounted:
@@ -115,6 +114,12 @@ class PartitionState:
             self.uncounted.setdefault(key, held_from)
         self.buckets.update(changes.buckets)
         self._deadlines.first(self._expires)
+
+    def over_limits(self, limits: Limits) -> set[bytes]:
+        """The keys that are at these limits."""
+        if limits == self.limits:
+            return self.over
+        return {key for key, entry in self.entries.items() if key_is_over(entry, limits)}
 
     def due(self, now: int) -> Iterable[bytes]:
         """Keys of which some hold has an expiry at or before `now`; it may be another's by now."""

@@ -22,7 +22,7 @@ from holdfast.gate.drain import Drained, drain
 from holdfast.gate.holds import FlowHolds
 from holdfast.gate.settings import GateSettings
 from holdfast.gate.state import Changes, PartitionState
-from holdfast.gate.transitions import begin_hold
+from holdfast.gate.transitions import begin_hold, count_in
 from holdfast.gate.verdict import Verdict
 
 
@@ -219,13 +219,12 @@ class Step:
         """The entry of a key that is held, but not by command in this partition: its events got
         here by another partitioner than murmur2, and are held here all the same."""
         order = self._moment.holds.get(key)
-        home = partition_of(key, self._moment.partitions) if order is not None else None
-        draft = self._draft
-        # A key's own partition has taken its hold, so without an entry the hold is over there.
-        if order is None or not order.stands(draft.now) or home == draft.state.partition:
+        if order is None:
             return None
+        draft, home = self._draft, partition_of(key, self._moment.partitions)
+        foreign = home != draft.state.partition
         entry = begin_hold(
-            key, order, cut=draft.cut, now=draft.now, held_end=draft.held_end, foreign=True
+            key, order, cut=draft.cut, now=draft.now, held_end=draft.held_end, foreign=foreign
         )
         draft.note(
             Outcome.HELD,
@@ -242,12 +241,12 @@ class Step:
             entry = self._draft.entry(key)
             assert entry is not None
             self._draft.put(
-                replace(
+                count_in(
                     entry,
-                    events=entry.events + tally.events,
-                    bytes=entry.bytes + tally.bytes,
-                    oldest=tally.oldest if entry.oldest is None else entry.oldest,
-                    counted_through=tally.last,
+                    events=tally.events,
+                    size=tally.bytes,
+                    oldest=tally.oldest,
+                    last=tally.last,
                 )
             )
 
