@@ -1,0 +1,1 @@
+"""The SDK: connect, produce, consume, groups, admin, flows. On confluent-kafka."""

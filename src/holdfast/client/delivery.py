@@ -1,0 +1,82 @@
+"""What becomes of a record that was sent."""
+
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import KafkaError, Message
+
+from holdfast.client.encoding import from_milliseconds
+from holdfast.client.kafka_errors import translate
+from holdfast.errors import HoldfastError, TimedOutError
+
+if TYPE_CHECKING:
+    from holdfast.client.producer import Producer
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """Where a record is, now that the broker has acknowledged it."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int
+
+    @property
+    def timestamp(self) -> datetime:
+        return from_milliseconds(self.timestamp_ms)
+
+    @classmethod
+    def of(cls, message: Message) -> "Delivered":
+        return cls(message.topic(), message.partition(), message.offset(), message.timestamp()[1])  # type: ignore[arg-type]
+
+
+class Delivery:
+    """A record on its way. `result()` waits until the broker has it, or says why it does not."""
+
+    # One of these is made for every record sent: a single slot for how it ended keeps it light.
+    __slots__ = ("_outcome", "_producer")
+
+    def __init__(self, producer: "Producer") -> None:
+        self._producer = producer
+        self._outcome: Message | KafkaError | None = None
+
+    def done(self) -> bool:
+        """Whether the outcome is known. Does not wait."""
+        if self._outcome is None:
+            self._producer.poll()
+        return self._outcome is not None
+
+    def result(self, timeout: float | None = None) -> Delivered:
+        """Topic, partition, offset and timestamp, once acknowledged.
+
+        Raises the error that the delivery ended with. Without `timeout` it waits as long as the
+        producer goes on trying (`delivery_timeout`).
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while self._outcome is None:
+            # Another thread's poll may settle this delivery, so no poll waits long.
+            self._producer.poll(0.05)
+            if self._outcome is None and deadline is not None and time.monotonic() >= deadline:
+                raise TimedOutError(
+                    f"No acknowledgement came within {timeout} s. The record may still arrive."
+                )
+        if isinstance(self._outcome, KafkaError):
+            self._producer.failure_seen(self)
+            raise self.error()
+        return Delivered.of(self._outcome)
+
+    def error(self) -> HoldfastError:
+        """The error of a failed delivery."""
+        assert isinstance(self._outcome, KafkaError)
+        return translate(self._outcome, "Delivering a record")
+
+    def settle(self, error: KafkaError | None, message: Any) -> None:
+        """librdkafka's delivery report."""
+        if error is None:
+            self._outcome = message
+        else:
+            self._outcome = error
+            self._producer.failed(self)

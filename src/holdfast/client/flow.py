@@ -1,0 +1,250 @@
+"""Flows: make them, and hold, release and dead-letter their keys."""
+
+import getpass
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from time import time
+from typing import Any
+
+from holdfast.client.cluster import describe_cluster
+from holdfast.client.connection import Connection
+from holdfast.client.consumer import Consumer
+from holdfast.client.positions import Offsets, Partition
+from holdfast.client.producer import Producer
+from holdfast.client.receipt import Receipt
+from holdfast.client.topics import Topics
+from holdfast.errors import AlreadyExistsError, ConflictError, InvalidArgumentError, NotFoundError
+from holdfast.flows.commands import Command, DeadLetter, Hold, Release, Void, encode_command
+from holdfast.flows.keys import key_bytes, partition_of
+from holdfast.flows.names import REGISTRY_TOPIC, FlowNames
+from holdfast.flows.registry import (
+    FlowDefinition,
+    Limits,
+    Overflow,
+    Start,
+    decode_flow,
+    encode_flow,
+)
+from holdfast.flows.status import Active, Entry, KeyState, decode_status
+from holdfast.flows.topics import TopicPlan, flow_topics, registry_topic
+
+
+@dataclass(frozen=True, slots=True)
+class KeyStatus:
+    """The state of a key, with its entry in each partition where it has one."""
+
+    key: bytes
+    state: KeyState
+    entries: tuple[tuple[int, Entry], ...] = ()
+
+    @property
+    def events(self) -> int:
+        """How many of its events are held."""
+        return sum(entry.events for _, entry in self.entries)
+
+
+class Flow:
+    """One flow, by name.
+
+    >>> flow = client.flow(flow_name).create(partitions=6)
+    >>> receipt = flow.hold("customer-7", reason="disputed", expires_in=3600)
+    >>> receipt.offset
+    0
+    >>> flow.status("customer-7").state     # until the pipeline has carried it out
+    <KeyState.ACTIVE: 'ACTIVE'>
+    """
+
+    def __init__(self, connection: Connection, name: str, producer: Callable[[], Producer]) -> None:
+        self.name = name
+        self.names = FlowNames(name)
+        self._connection = connection
+        self._producer = producer
+        self._definition: FlowDefinition | None = None
+
+    def create(
+        self,
+        *,
+        partitions: int = 6,
+        start: Start = "earliest",
+        overflow: Overflow = "block",
+        limits: Limits | None = None,
+    ) -> "Flow":
+        """Make the flow's topics and register it. Topics that are there already must fit.
+
+        A creation that was interrupted can be repeated: the flow counts once it is registered,
+        which comes last.
+        """
+        definition = FlowDefinition(
+            name=self.name,
+            partitions=partitions,
+            created_at=_now(),
+            start=start,
+            overflow=overflow,
+            limits=limits or Limits(),
+        )
+        brokers = len(describe_cluster(self._connection).brokers)
+        self._make(registry_topic(brokers))
+        if any(flow.name == self.name for flow in list_flows(self._connection)):
+            raise AlreadyExistsError(f"There is a flow {self.name!r} already.")
+        for plan in flow_topics(definition, brokers):
+            self._make(plan)
+        key, value = encode_flow(definition)
+        self._producer().send(REGISTRY_TOPIC, value, key).result()
+        self._definition = definition
+        return self
+
+    def describe(self) -> FlowDefinition:
+        """What was said of the flow when it was made, or NotFoundError."""
+        if self._definition is None:
+            found = {flow.name: flow for flow in list_flows(self._connection)}
+            if self.name not in found:
+                known = f" There are: {', '.join(sorted(found))}." if found else ""
+                raise NotFoundError(f"There is no flow {self.name!r}.{known}")
+            self._definition = found[self.name]
+        return self._definition
+
+    def hold(
+        self,
+        key: str | bytes,
+        *,
+        reason: str = "",
+        expires_in: timedelta | float | None = None,
+        actor: str | None = None,
+        command_id: str | None = None,
+    ) -> Receipt:
+        """Ask for every event of the key to be kept back, until a release or the expiry.
+
+        Returns once the command is acknowledged: events of the key that are sent from then on do
+        not come out. The same `command_id` twice is one command.
+        """
+        now = _now()
+        return self._ask(
+            Hold(
+                **_signed(command_id, actor, now),
+                key=key_bytes(key),
+                reason=reason,
+                expires_at=None if expires_in is None else now + _milliseconds(expires_in),
+            )
+        )
+
+    def release(
+        self,
+        key: str | bytes,
+        *,
+        pace: float | None = None,
+        actor: str | None = None,
+        command_id: str | None = None,
+    ) -> Receipt:
+        """Ask for the key's held events to come out in order, at `pace` events a second."""
+        signed = _signed(command_id, actor, _now())
+        return self._ask(Release(**signed, key=key_bytes(key), pace=pace))
+
+    def dead_letter(
+        self,
+        key: str | bytes,
+        *,
+        reason: str = "",
+        actor: str | None = None,
+        command_id: str | None = None,
+    ) -> Receipt:
+        """Ask for what is held of the key at this point to go to the dead letters."""
+        signed = _signed(command_id, actor, _now())
+        return self._ask(DeadLetter(**signed, key=key_bytes(key), reason=reason))
+
+    def void(self, offset: int, *, reason: str = "", actor: str | None = None) -> Receipt:
+        """Let the gate pass an unreadable record of the control log."""
+        return self._ask(Void(**_signed(None, actor, _now()), offset=offset, reason=reason))
+
+    def status(self, key: str | bytes) -> KeyStatus:
+        """The state of a key. ACTIVE if nobody has put it on hold."""
+        wanted = key_bytes(key)
+        for status in self.held():
+            if status.key == wanted:
+                return status
+        return KeyStatus(wanted, KeyState.ACTIVE)
+
+    def held(self) -> list[KeyStatus]:
+        """Every key that is held or draining, by key."""
+        self.describe()
+        entries: dict[bytes, dict[int, Entry]] = {}
+        with Consumer(self._connection, [self.names.status], group=None) as consumer:
+            for record in consumer.records(until="end"):
+                match decode_status(record.key, record.value):
+                    case Entry() as entry:
+                        entries.setdefault(entry.key, {})[record.partition] = entry
+                    case Active(key):
+                        entries.get(key, {}).pop(record.partition, None)
+        return [_combined(key, found) for key, found in sorted(entries.items()) if found]
+
+    def _ask(self, command: Command) -> Receipt:
+        partitions = self.describe().partitions  # also: a command to no flow must not make topics
+        home = 0 if isinstance(command, Void) else partition_of(command.key, partitions)
+        journal = Partition(self.names.journal, home)
+        journal_end = Offsets(self._connection).ends([journal])[journal]
+        key, value = encode_command(command)
+        delivered = self._producer().send(self.names.control, value, key).result()
+        return Receipt(command, delivered.offset, self._connection, journal, journal_end)
+
+    def _make(self, plan: TopicPlan) -> None:
+        topics = Topics(self._connection)
+        try:
+            topics.create(
+                plan.name,
+                partitions=plan.partitions,
+                replication=plan.replication,
+                config=plan.config,
+            )
+        except AlreadyExistsError:
+            found = topics.describe(plan.name).partitions
+            if found != plan.partitions:
+                raise ConflictError(
+                    f"The topic {plan.name!r} exists with {found} partitions, but the flow needs "
+                    f"{plan.partitions}: name another flow, or give partitions={found}."
+                ) from None
+            topics.set_config(plan.name, plan.config)
+
+
+def list_flows(connection: Connection) -> list[FlowDefinition]:
+    """All registered flows, by name."""
+    try:
+        consumer = Consumer(connection, [REGISTRY_TOPIC], group=None)
+    except NotFoundError:
+        return []
+    flows: dict[bytes | None, FlowDefinition] = {}
+    with consumer:
+        for record in consumer.records(until="end"):
+            if record.value is None:
+                flows.pop(record.key, None)
+            else:
+                flows[record.key] = decode_flow(record.key, record.value)
+    return sorted(flows.values(), key=lambda flow: flow.name)
+
+
+def _combined(key: bytes, entries: dict[int, Entry]) -> KeyStatus:
+    held = any(entry.state == KeyState.HELD for entry in entries.values())
+    state = KeyState.HELD if held else KeyState.DRAINING
+    return KeyStatus(key, state, tuple(sorted(entries.items())))
+
+
+def _signed(command_id: str | None, actor: str | None, at: int) -> dict[str, Any]:
+    return {"id": command_id or str(uuid.uuid4()), "actor": actor or _user(), "at": at}
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a process without a user entry, as in many containers
+        return "unknown"
+
+
+def _now() -> int:
+    return round(time() * 1000)
+
+
+def _milliseconds(duration: timedelta | float) -> int:
+    seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
+    if not 0 < seconds < 10**9:
+        raise InvalidArgumentError(f"A hold expires after a positive time, not {seconds} s.")
+    return max(1, round(seconds * 1000))
