@@ -73,7 +73,11 @@ class Metadata:
         """
         if self._producer_id == self.next_producer_id:
             self.next_producer_id += PRODUCER_ID_BLOCK
-            self.save()
+            try:
+                self.save()
+            except OSError:
+                self.next_producer_id = self._producer_id
+                raise
         taken = self._producer_id
         self._producer_id += 1
         return taken

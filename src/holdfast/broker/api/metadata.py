@@ -4,6 +4,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
+from holdfast.broker.operations import ON_CLUSTER, ON_TOPIC
 from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.protocol.generated.metadata_request import (
     MetadataRequest,
@@ -25,12 +26,18 @@ NO_ID = uuid.UUID(int=0)
 
 def handle(broker: "Broker", request: MetadataRequest, context: RequestContext) -> MetadataResponse:
     host, port = context.listener
-    return MetadataResponse(
+    response = MetadataResponse(
         brokers=[MetadataResponseBroker(node_id=broker.node_id, host=host, port=port)],
         cluster_id=broker.metadata.cluster_id,
         controller_id=broker.node_id,
         topics=_topics(broker, request, context.version),
     )
+    if request.include_cluster_authorized_operations:
+        response.cluster_authorized_operations = ON_CLUSTER
+    if request.include_topic_authorized_operations:
+        for topic in response.topics:
+            topic.topic_authorized_operations = ON_TOPIC
+    return response
 
 
 def _topics(

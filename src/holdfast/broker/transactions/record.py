@@ -16,6 +16,7 @@ from holdfast.broker.transactions.transaction import (
     Transaction,
     TransactionState,
 )
+from holdfast.errors import DataDirectoryError
 
 _KEY = struct.Struct(">hh")
 _HEAD = struct.Struct(">hqhib")
@@ -29,8 +30,19 @@ _KEY_VERSION = 0
 _VALUE_VERSION = 1
 
 
-class UnknownTransactionRecord(ValueError):
-    """A record that this release cannot read: it was written by a later one, or is damaged."""
+class UnknownTransactionRecord(DataDirectoryError):
+    """A record that this release cannot read: it was written by a later one, or is damaged.
+
+    The broker does not start over it: without the epoch in it a producer that was shut out could
+    write again.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"A record of __transaction_state cannot be read: {what}. It was written by a later "
+            "version of Holdfast, or is damaged: run that version, or bring the data directory "
+            "back from a copy."
+        )
 
 
 def encode_key(transactional_id: str) -> bytes:

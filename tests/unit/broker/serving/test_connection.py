@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.broker.serving.raw import RawClient, frame, produce_frame, serving
 
+from holdfast.broker.operations import ON_CLUSTER, ON_TOPIC
 from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.protocol.generated.api_versions_request import ApiVersionsRequest
 from holdfast.broker.protocol.generated.api_versions_response import ApiVersionsResponse
@@ -300,4 +301,17 @@ async def test_metadata_names_the_address_to_connect_to(tmp_path: Path) -> None:
             answer: MetadataResponse = await later.call("metadata", 9, MetadataRequest(topics=[]))
         assert (answer.brokers[0].host, answer.brokers[0].port) == ("example.test", 1234)
         assert answer.topics == []
+        assert answer.cluster_authorized_operations == -(2**31)  # not asked for
         assert await client.call("metadata", 9, MetadataRequest(topics=None))
+
+
+async def test_metadata_tells_what_a_client_may_do_when_asked(tmp_path: Path) -> None:
+    async with serving(tmp_path / "data") as served, await served.client() as client:
+        request = MetadataRequest(
+            topics=[MetadataRequestTopic(name="t")],
+            include_cluster_authorized_operations=True,
+            include_topic_authorized_operations=True,
+        )
+        answer: MetadataResponse = await client.call("metadata", 9, request)
+        assert answer.cluster_authorized_operations == ON_CLUSTER
+        assert answer.topics[0].topic_authorized_operations == ON_TOPIC

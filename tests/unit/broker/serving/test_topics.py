@@ -168,6 +168,19 @@ async def test_producer_ids_are_never_given_twice_through_crashes(tmp_path: Path
     assert len(set(taken)) == len(taken)
 
 
+async def test_producer_ids_that_could_not_be_reserved_are_not_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata = Metadata.load(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "disk", FullDisk())
+        for _ in range(2):
+            with pytest.raises(OSError, match="No space"):
+                metadata.take_producer_id()
+    first = metadata.take_producer_id()
+    assert Metadata.load(tmp_path).take_producer_id() > first
+
+
 async def test_unreadable_metadata_is_an_error_not_an_empty_broker(tmp_path: Path) -> None:
     (tmp_path / "metadata.json").write_text("{")
     with pytest.raises(DataDirectoryError, match="cannot be read"):
