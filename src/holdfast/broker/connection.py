@@ -60,7 +60,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports are of no asyncio class.
-        self._transport = transport = cast(asyncio.Transport, transport)
+        self._transport = transport = cast("asyncio.Transport", transport)
         transport.set_write_buffer_limits(high=WRITE_HIGH_WATER)
         peer = transport.get_extra_info("peername")
         self.host = peer[0] if peer else ""
