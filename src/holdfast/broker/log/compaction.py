@@ -13,6 +13,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,9 @@ from holdfast.broker.log.index import AbortedTransaction
 from holdfast.broker.log.partition_log import PartitionLog
 from holdfast.broker.log.recovery import swap_name
 from holdfast.broker.log.segment import MAX_RELATIVE_OFFSET, Segment, SegmentFacts
+
+PR_SET_PDEATHSIG = 1
+"""Linux's prctl: the signal to get when the parent ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +134,10 @@ def plan(log: PartitionLog, now_ms: int) -> Job | None:
 
 
 def _cleanable(log: PartitionLog, now_ms: int) -> list[Segment]:
-    """Closed segments in which every transaction is decided and every record old enough."""
+    """Segments closed for good, every transaction in them decided, every record old enough."""
     found = []
     for segment in log.segments.sealed:
-        if _end_of(log, segment) > log.last_stable_offset:
+        if _end_of(log, segment) > min(log.last_stable_offset, log.checkpoint_base):
             break
         lag = log.config.min_compaction_lag_ms
         if lag > 0 and segment.max_timestamp > now_ms - lag:
@@ -182,7 +186,7 @@ def _target(log: PartitionLog) -> str:
 
 async def _run(directory: str, job: Job) -> Any:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", __name__, directory,
+        sys.executable, "-m", __name__, directory, str(os.getpid()),
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
@@ -223,8 +227,9 @@ def _decode(data: bytes) -> Job:
     return Job(**document)
 
 
-def main(directory: str) -> None:
-    """Do the job on standard input for the log in `directory`."""
+def main(directory: str, broker: int) -> None:
+    """Do the job on standard input for the log in `directory`, as long as `broker` lives."""
+    _die_with(broker)
     os.nice(10)  # whoever waits for records goes first
     job = _decode(sys.stdin.buffer.read())
     answer: dict[str, Any]
@@ -238,5 +243,18 @@ def main(directory: str) -> None:
     json.dump(answer, sys.stdout)
 
 
+def _die_with(broker: int) -> None:
+    """End when the broker does, however it ends.
+
+    A broker that was killed is started again on the same directory, and its own compaction would
+    write the files that this one is still writing.
+    """
+    import ctypes  # the broker itself, which imports this module, does not need it
+
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != broker:  # it ended before it could be said
+        sys.exit(1)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))
