@@ -86,16 +86,20 @@ class BrokerProcess(ABC):
         return self
 
     def launch(self) -> int:
-        """Start, without waiting until it serves. -> where in the log this start begins"""
+        """Start, and do not wait for anything. -> where in the log this start begins"""
         assert not self.running, "already running"
         self.directory.mkdir(parents=True, exist_ok=True)
         self._prepare()
         mark = self._log.stat().st_size if self._log.exists() else 0
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [*DIES_WITH_PARENT, *self._command()], stdout=log, stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL, env=self._environment(), cwd=self.directory,
-            )  # fmt: skip
+                [*DIES_WITH_PARENT, *self._command()],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env=self._environment(),
+                cwd=self.directory,
+            )
         return mark
 
     def stop(self) -> int:
@@ -109,6 +113,11 @@ class BrokerProcess(ABC):
             raise BrokerFailedError(
                 f"still there {STOP_DEADLINE_S} s after SIGTERM{self._tail()}"
             ) from None
+
+    def wait(self, timeout: float = STOP_DEADLINE_S) -> int:
+        """Wait until it has ended by itself. -> exit code"""
+        assert self._process is not None, "not started"
+        return self._process.wait(timeout)
 
     def kill(self) -> None:
         """End it without a word to it (SIGKILL). Nothing happens if it has ended already."""
