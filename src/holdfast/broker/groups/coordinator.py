@@ -64,6 +64,7 @@ class GroupCoordinator:
         self._journal = Journal(state)
         self._offsets = OffsetStore()
         self._groups: dict[str, Group] = {}
+        self._is_closed = False
         self._surroundings = Surroundings(
             clock, call_later, self._store_group, settings.group_initial_rebalance_delay_ms
         )
@@ -79,9 +80,11 @@ class GroupCoordinator:
             self._group(group_id)
 
     def close(self) -> None:
-        """Answer everybody who waits: they will find the coordinator again when it is back."""
+        """Answer everybody who waits, and let nobody wait any more: clients look for the
+        coordinator until it is back, and find their groups as they are now."""
+        self._is_closed = True
         for group in self._groups.values():
-            group.retire()
+            group.stop()
 
     # membership
 
@@ -290,6 +293,8 @@ class GroupCoordinator:
         """The group, or the error for a member that speaks of it."""
         if not group_id:
             return None, ErrorCode.INVALID_GROUP_ID
+        if self._is_closed:
+            return None, ErrorCode.COORDINATOR_NOT_AVAILABLE
         return self._groups.get(group_id), ErrorCode.UNKNOWN_MEMBER_ID
 
     def _group(self, group_id: str) -> Group:
@@ -301,6 +306,8 @@ class GroupCoordinator:
     def _check_join(self, group_id: str, join: Join) -> ErrorCode:
         if not group_id:
             return ErrorCode.INVALID_GROUP_ID
+        if self._is_closed:
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE
         shortest = self._settings.group_min_session_timeout_ms
         if not shortest <= join.session_timeout_ms <= self._settings.group_max_session_timeout_ms:
             return ErrorCode.INVALID_SESSION_TIMEOUT
@@ -336,7 +343,7 @@ class GroupCoordinator:
                 and group.state is GroupState.EMPTY
                 and not self._offsets.partitions(group_id)
             ):
-                group.retire()
+                group.stop()
                 del self._groups[group_id]
 
         return gone

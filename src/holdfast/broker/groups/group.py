@@ -66,9 +66,9 @@ class Group:
         is_empty_again = self.state is GroupState.EMPTY and had_members
         return self._rebalance.since_ms if is_empty_again else 0
 
-    def retire(self) -> None:
-        """The group is no longer served here: nobody waits for it any more, and no timer runs."""
-        self._rebalance.end()
+    def stop(self) -> None:
+        """Nobody waits for the group any more, and no timer runs; it stays as it is."""
+        self._rebalance.stop()
         for expiry in self.roster.pending.values():
             expiry.cancel()
         for member in self.roster:

@@ -44,8 +44,7 @@ class Rebalance:
         self.since_ms = record.since_ms
         self.generation = record.generation
 
-    def end(self) -> None:
-        self._become(GroupState.DEAD)
+    def stop(self) -> None:
         self._end_phase()
 
     # joining

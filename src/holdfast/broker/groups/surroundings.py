@@ -15,6 +15,7 @@ class GroupState(Enum):
     COMPLETING = "CompletingRebalance"
     STABLE = "Stable"
     DEAD = "Dead"
+    """What is told of a group that does not exist."""
 
 
 Stored = Callable[[ErrorCode], None]

@@ -433,5 +433,12 @@ def test_nobody_waits_and_nothing_ticks_after_close(world):
     waiting = world.begin_join(a)
     world.groups.close()
     world.settle()
-    assert waiting.result().error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    away = ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert waiting.result().error is away
     assert world.clock.running == 0
+    assert world.begin_join(b).result().error is away
+    assert world.begin_sync(b).result().error is away
+    assert world.heartbeat(b) is away
+    assert world.commit(5, b.claim) is ErrorCode.NONE  # nobody has to wait for that
+    world.restart()
+    assert world.heartbeat(b) is ErrorCode.NONE
