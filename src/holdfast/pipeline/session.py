@@ -1,0 +1,143 @@
+"""The Spark session in which all queries of a pipeline run."""
+
+import os
+import sys
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from holdfast.errors import ConfigError
+from holdfast.jars import jars
+
+GATE_POOL = "gate"
+LAKE_POOL = "lake"
+"""Pools of `fairscheduler.xml`; see `use_pool`."""
+
+_LOOPBACK = "127.0.0.1"
+
+# Promises rest on these: nobody can set them otherwise.
+_FIXED = {
+    # A second attempt of a task beside the first would be one more writer of the same step.
+    "spark.speculation": "false",
+    # Dates of events are those of UTC, wherever the pipeline runs.
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.scheduler.mode": "FAIR",
+}
+
+_DEFAULTS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    # A pipeline runs for months, so what Spark remembers of finished work is kept short.
+    "spark.sql.streaming.numRecentProgressUpdates": "20",
+    "spark.ui.retainedJobs": "50",
+    "spark.ui.retainedStages": "50",
+    "spark.ui.retainedTasks": "1000",
+    "spark.sql.ui.retainedExecutions": "20",
+    "spark.sql.streaming.ui.retainedQueries": "20",
+    "spark.databricks.delta.snapshotPartitions": "2",
+}
+
+# Hadoop's own local file system forks a chmod for each file of a checkpoint, 70 ms a batch. This
+# one does not, but Spark uses it for checkpoints only if it goes through `FileSystem`.
+_LOCAL_FILES = {
+    "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing."
+        "FileSystemBasedCheckpointFileManager"
+    ),
+    "spark.delta.logStore.file.impl": "io.delta.storage.LocalLogStore",
+}
+
+
+def create_session(
+    folder: Path,
+    *,
+    master: str = "local[*]",
+    driver_memory: str = "1g",
+    ui_port: int | None = None,
+    more: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """Start Spark as the pipeline needs it. A process can have one session at a time.
+
+    `folder` is for Spark's scratch files. `more` are further Spark settings by name; one that a
+    promise rests on is a ConfigError.
+    """
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if is_local(master):
+        os.environ.setdefault("SPARK_LOCAL_IP", _LOOPBACK)  # where Spark's web UI listens
+    builder = SparkSession.builder.master(master).appName("holdfast")
+    for name, value in _settings(folder, master, driver_memory, ui_port, more or {}).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def use_pool(session: SparkSession, pool: str) -> None:
+    """What this thread starts from now on, jobs and queries, runs in that pool."""
+    session.sparkContext.setLocalProperty("spark.scheduler.pool", pool)
+
+
+def _settings(
+    folder: Path, master: str, driver_memory: str, ui_port: int | None, more: Mapping[str, str]
+) -> dict[str, str]:
+    for name in more.keys() & _FIXED.keys():
+        if more[name] != _FIXED[name]:
+            raise ConfigError(
+                f"The Spark setting {name} must be {_FIXED[name]!r}: without it the pipeline "
+                f"cannot keep its promises. Leave {name}={more[name]!r} out."
+            )
+    return {
+        **_DEFAULTS,
+        **_of_this_machine(folder, driver_memory),
+        **_of_ui(ui_port),
+        **(_of_one_machine() if is_local(master) else _of_a_cluster()),
+        **more,
+        **_FIXED,
+    }
+
+
+def is_local(master: str) -> bool:
+    """Whether driver and tasks are one process."""
+    return master == "local" or master.startswith("local[")
+
+
+def _of_this_machine(folder: Path, driver_memory: str) -> dict[str, str]:
+    return {
+        "spark.driver.memory": driver_memory,
+        # Stopping a query in mid-batch overflowed a stack of the default size.
+        "spark.driver.extraJavaOptions": (
+            f"-Xss16m -Dlog4j2.configurationFile={_own_file('log4j2.properties').as_uri()}"
+        ),
+        "spark.driver.extraClassPath": os.pathsep.join(map(str, jars("spark"))),
+        "spark.scheduler.allocation.file": _own_file("fairscheduler.xml").as_uri(),
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+
+
+def _of_ui(port: int | None) -> dict[str, str]:
+    if port is None:
+        return {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    return {
+        "spark.ui.enabled": "true",
+        "spark.ui.port": str(port),
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+def _of_one_machine() -> dict[str, str]:
+    loopback = {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
+    return {**loopback, **_LOCAL_FILES}
+
+
+def _of_a_cluster() -> dict[str, str]:
+    # Executors have neither the driver's class path nor its file system.
+    return {"spark.jars": ",".join(map(str, jars("spark")))}
+
+
+def _own_file(name: str) -> Path:
+    return Path(str(files("holdfast.pipeline") / name))
