@@ -2,6 +2,7 @@
 
 from holdfast.broker.log.directory import CHECKPOINT, snapshot_path
 from holdfast.broker.log.files import File, replace_file, sync_directory, sync_file
+from holdfast.broker.log.state import LogState, encode_checkpoint
 
 CHECKPOINT_BYTES = 64 * 1024 * 1024
 """Appended bytes after which a checkpoint is due: about what a restart may have to read."""
@@ -20,6 +21,7 @@ class FlushTicket:
         "_directory",
         "_files",
         "_snapshot",
+        "checkpoint_base",
         "checkpoint_error",
         "end_offset",
         "generation",
@@ -41,15 +43,14 @@ class FlushTicket:
         self._directories = directories
         self._checkpoint: bytes | None = None
         self._snapshot: bytes | None = None
+        self.checkpoint_base: int | None = None
+        """Where the segment begins that is the active one in the checkpoint, if there is one."""
 
-    @property
-    def has_checkpoint(self) -> bool:
-        return self._checkpoint is not None
-
-    def add_checkpoint(self, checkpoint: bytes, snapshot: bytes | None) -> None:
+    def add_checkpoint(self, state: LogState, snapshot: bytes | None) -> None:
         """Write these too, after the sync: the state at `end_offset`, and its producers."""
-        self._checkpoint = checkpoint
+        self._checkpoint = encode_checkpoint(state)
         self._snapshot = snapshot
+        self.checkpoint_base = state.segments[-1].base_offset
 
     def sync(self) -> None:
         """Raises OSError if anything may not be on disk."""

@@ -10,14 +10,17 @@ from bisect import bisect_right
 from operator import itemgetter
 from typing import NamedTuple
 
+from crc32c import crc32c
+
 from holdfast.broker.log.files import File, open_files, read_at, remove, truncate, write_at
 
 OFFSET_ENTRY = struct.Struct(">ii")
 """Last offset of a batch, less the segment's base; its position."""
 TIME_ENTRY = struct.Struct(">qi")
 """Largest timestamp so far; last offset, less the base, of the batch that has it."""
-ABORTED_ENTRY = struct.Struct(">hqqqq")
-"""Version, producer, first and last offset, and the last stable offset after it ended."""
+ABORTED_ENTRY = struct.Struct(">qqqqI")
+"""Producer, first and last offset, the last stable offset after it ended; the CRC of these. Unlike
+the others, such an entry cannot be told from garbage by a look at the log."""
 
 _WRITE_AT = 4096
 """Bytes of entries gathered before they are written."""
@@ -35,6 +38,10 @@ class AbortedTransaction(NamedTuple):
     last_offset: int
     """Offset of the marker that ended it."""
     last_stable_offset: int
+
+    @property
+    def crc(self) -> int:
+        return int(crc32c(b"%d %d %d %d" % self))
 
 
 class IndexFile:

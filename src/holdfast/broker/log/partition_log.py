@@ -11,6 +11,7 @@ from holdfast.broker.log.directory import (
     START_OFFSET,
     remove_old_snapshots,
     remove_snapshots_after,
+    snapshot_path,
 )
 from holdfast.broker.log.errors import OffsetOutOfRange, RecordsRejected, StorageFailed
 from holdfast.broker.log.files import remove, rename, replace_file
@@ -32,7 +33,7 @@ from holdfast.broker.log.recovery import (
     swap_name,
 )
 from holdfast.broker.log.segment import MAX_RELATIVE_OFFSET, Segment, SegmentFacts
-from holdfast.broker.log.state import CleanState, LogState, encode_checkpoint
+from holdfast.broker.log.state import CleanState, LogState
 from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.records.batch import (
     BatchHeader,
@@ -75,6 +76,9 @@ class PartitionLog:
         self.high_watermark = opened.end_offset
         self.segments = opened.segments
         self.cleaned_offset = opened.cleaned_offset
+        self.checkpoint_base = opened.checkpoint_base
+        """Where the segment begins that the checkpoint takes for the active one: recovery goes on
+        in it by position, so it and what follows must not be rewritten."""
         self.is_compacting = False
         self.uncleanable = False
         """A damaged segment was met: compaction would hide that, so there is none any more."""
@@ -83,6 +87,7 @@ class PartitionLog:
         self._producers = opened.producers
         self._reader = Reader(self.segments, report)
         self._unsynced = Unsynced()
+        self._producers_kept_at = opened.producers_kept_at
         self._changed = False
         self._generation = 0
         self._must_trim = False
@@ -283,7 +288,7 @@ class PartitionLog:
                 segment.write_indexes()
             has_producers = len(self._producers) > 0
             snapshot = encode_snapshot(self._producers, self.end_offset) if has_producers else None
-            ticket.add_checkpoint(encode_checkpoint(self._state()), snapshot)
+            ticket.add_checkpoint(self._state(), snapshot)
             self._unsynced.checkpointed()
         return ticket
 
@@ -295,7 +300,9 @@ class PartitionLog:
         if ticket.checkpoint_error is not None:
             self._unsynced.want_checkpoint()
             self._report(f"No checkpoint could be written: {ticket.checkpoint_error}")
-        elif ticket.has_checkpoint:
+        elif ticket.checkpoint_base is not None:
+            self.checkpoint_base = ticket.checkpoint_base
+            self._producers_kept_at = ticket.end_offset
             remove_old_snapshots(self._directory)
 
     def flush_failed(self, ticket: FlushTicket, error: OSError) -> None:
@@ -441,13 +448,22 @@ class PartitionLog:
         ):
             if count == len(self.segments):
                 self._roll(now_ms)
+            before = len(self.segments)
             size = self._drop_segments(count)
-            done.append(f"Dropped {count} segments ({size} bytes): {reason}")
+            if len(self.segments) < before:
+                done.append(
+                    f"Dropped {before - len(self.segments)} segments ({size} bytes): {reason}"
+                )
         return done
 
     def _drop_segments(self, count: int) -> int:
-        """Remove the oldest segments, oldest first: a crash in between leaves no hole."""
+        """Remove the oldest segments, oldest first: a crash in between leaves no hole.
+
+        What they say of producers must be kept elsewhere by then. If it is not, they stay for now.
+        """
         size = 0
+        while count and not self._keep_producers(self.segments[count].base_offset):
+            count -= 1
         for _ in range(count):
             self._reader.forget()
             self._files_changed()
@@ -458,6 +474,17 @@ class PartitionLog:
             self.cleaned_offset = max(self.cleaned_offset, self.log_start_offset)
             size += dropped.size
         return size
+
+    def _keep_producers(self, offset: int) -> bool:
+        """Whether producers as of `offset` can be known without the log before it."""
+        if self._producers_kept_at >= offset or not len(self._producers):
+            return True
+        if self.high_watermark < self.end_offset:
+            return False  # a snapshot is of the end, and the end may yet be cut
+        snapshot = encode_snapshot(self._producers, self.end_offset)
+        replace_file(snapshot_path(self._directory, self.end_offset), snapshot)
+        self._producers_kept_at = self.end_offset
+        return True
 
     def has_segments(self, bases: list[int], end: int) -> bool:
         """Whether just these segments are in the log between the first of them and `end`."""

@@ -52,6 +52,10 @@ class Opened:
     unsynced: list[Segment] = field(default_factory=list)
     """Read or changed by recovery: their bytes may be in the page cache alone."""
     is_new: bool = False
+    checkpoint_base: int = 0
+    """Where the last segment of the checkpoint begins."""
+    producers_kept_at: int = 0
+    """Producers as of this offset are in a snapshot, or there were none."""
 
 
 def open_directory(
@@ -209,7 +213,13 @@ def _open_clean(
             producers = producers_at(directory, segments, state.end_offset)
     assert producers is not None
     opened = Opened(
-        segments, producers, state.log_start_offset, state.end_offset, state.cleaned_offset
+        segments,
+        producers,
+        state.log_start_offset,
+        state.end_offset,
+        state.cleaned_offset,
+        checkpoint_base=state.segments[-1].base_offset,
+        producers_kept_at=state.end_offset,
     )
     for segment in segments:
         if (
@@ -234,8 +244,10 @@ class _Recovery:
         self._checkpoint = read_checkpoint(directory)
         if self._checkpoint is None and CHECKPOINT in listing:
             report("The checkpoint is damaged: reading the whole log")
-        self._torn: dict[int, tuple[int, int]] = {}
-        """Where the bytes at the end of a segment are no batch: position and offset, by base."""
+        self._ends: dict[int, int] = {}
+        """The offset after each segment, by base."""
+        self._torn: dict[int, Place] = {}
+        """Where the bytes at the end of a segment are no batch, by base."""
         self._needs_aborted: dict[int, int] = {}
         """From which offset on a segment's aborted transactions are to be found, by base."""
         self._unsynced: list[Segment] = []
@@ -243,14 +255,11 @@ class _Recovery:
 
     def run(self) -> Opened:
         segments: list[Segment] = []
-        end = 0
         bases = segment_bases(self._listing)
         for base in bases:
-            segment, segment_end = self._open_segment(base, is_last=base == bases[-1])
+            segment, self._ends[base] = self._open_segment(base, is_last=base == bases[-1])
             segments.append(segment)
-            end = max(end, segment_end)
-        end = self._cut_torn_tail(segments, end)
-        self._drop_unused_roll(segments, end)
+        end = self._cut_tail(segments)
         found = Segments(segments)
         start = max(read_start_offset(self._directory), found.first.base_offset)
         end = max(end, start)
@@ -261,7 +270,7 @@ class _Recovery:
             )
             remove(f"{self._directory}/{CHECKPOINT}")
         remove_snapshots_after(self._directory, end)
-        producers = self._find_producers(found, end)
+        producers, kept_at = self._find_producers(found, end)
         for segment in found:
             segment.write_indexes()
         if self._scanned_bytes:
@@ -270,7 +279,16 @@ class _Recovery:
                 f"offsets {start} to {end}"
             )
         cleaned = 0 if checkpoint is None else min(checkpoint.cleaned_offset, end)
-        return Opened(found, producers, start, end, cleaned, self._unsynced)
+        return Opened(
+            found,
+            producers,
+            start,
+            end,
+            cleaned,
+            self._unsynced,
+            checkpoint_base=0 if checkpoint is None else checkpoint.segments[-1].base_offset,
+            producers_kept_at=kept_at,
+        )
 
     def _open_segment(self, base: int, is_last: bool) -> tuple[Segment, int]:
         """The segment and the end offset after it."""
@@ -346,7 +364,7 @@ class _Recovery:
                 segment.note(found.position, header.size, header.last_offset, header.max_timestamp)
                 end = header.last_offset + 1
             elif found.end == size:
-                self._torn[segment.base_offset] = (found.position, end)
+                self._torn[segment.base_offset] = Place(found.position, end)
             else:
                 self._report_damage(segment, found.position, found.end, end)
         return end
@@ -357,35 +375,41 @@ class _Recovery:
             f"are not what was written. They are kept, and not served"
         )
 
-    def _cut_torn_tail(self, segments: list[Segment], end: int) -> int:
-        """Cut the bytes after the last good batch, if they are the last of the log."""
-        while len(segments) > 1 and segments[-2].base_offset in self._torn:
-            last = segments[-1]
-            position, _ = self._torn.get(last.base_offset, (last.size, 0))
-            if position > 0:
-                break  # good batches follow: the torn end before them is damage, not a tail
-            self._report(f"Removed {last.path}: nothing in it, and the segment before is torn")
+    def _cut_tail(self, segments: list[Segment]) -> int:
+        """Cut what follows the last good batch, and give the offset after it.
+
+        Segments that begin where the log has not come to were made after something that is lost,
+        and those that begin before its end were made by a roll that failed half-way.
+        """
+        last = len(segments) - 1
+        while last > 0 and not self._has_batches(segments[last]):
+            last -= 1
+        end = self._ends[segments[last].base_offset]
+        while len(segments) - 1 > last and (
+            segments[-1].base_offset != end or len(segments) - 2 > last
+        ):
+            self._report(f"Removed {segments[-1].path}: there is nothing in it")
             self._discard_last(segments)
-            end = self._torn[segments[-1].base_offset][1]
         for segment in segments:
-            if segment.base_offset not in self._torn:
-                continue
-            position, offset = self._torn[segment.base_offset]
-            if segment is not segments[-1]:
-                self._report_damage(segment, position, segment.size, offset)
-                continue
-            self._report(
-                f"Cut a torn tail of {segment.size - position} bytes off {segment.path}: "
-                f"the log ends at offset {end}"
-            )
-            segment.size = position
-            segment.trim()
+            if segment.base_offset in self._torn:
+                self._cut_torn(segment, is_last=segment is segments[-1])
         return end
 
-    def _drop_unused_roll(self, segments: list[Segment], end: int) -> None:
-        """A roll that failed half-way leaves an empty file, and the log went on before it."""
-        while len(segments) > 1 and segments[-1].size == 0 and segments[-1].base_offset < end:
-            self._discard_last(segments)
+    def _has_batches(self, segment: Segment) -> bool:
+        torn = self._torn.get(segment.base_offset)
+        return segment.size > 0 if torn is None else torn.position > 0
+
+    def _cut_torn(self, segment: Segment, is_last: bool) -> None:
+        position, offset = self._torn[segment.base_offset]
+        if not is_last:
+            self._report_damage(segment, position, segment.size, offset)
+            return
+        self._report(
+            f"Cut a torn tail of {segment.size - position} bytes off {segment.path}: "
+            f"the log ends at offset {offset}"
+        )
+        segment.size = position
+        segment.trim()
 
     def _discard_last(self, segments: list[Segment]) -> None:
         segment = segments.pop()
@@ -395,23 +419,24 @@ class _Recovery:
             self._unsynced.remove(segment)
         segment.delete()
 
-    def _find_producers(self, segments: Segments, end: int) -> Producers:
-        """Producers at the end, and on the way the aborted transactions that no index has."""
+    def _find_producers(self, segments: Segments, end: int) -> tuple[Producers, int]:
+        """Producers at the end, and on the way the aborted transactions that no index has.
+
+        Also the offset of the snapshot that they are known from.
+        """
         checkpoint = self._checkpoint
-        upto = min([end, *self._needs_aborted.values()])
         start = segments.first.base_offset
-        if (
-            checkpoint is not None
-            and not checkpoint.has_producers
-            and start <= checkpoint.end_offset <= upto
-        ):
-            start = checkpoint.end_offset
-        producers, start = _newest_snapshot(self._directory, upto, start)
+        if checkpoint is not None and not checkpoint.has_producers:
+            start = max(start, min(checkpoint.end_offset, end))
+        producers, start = _newest_snapshot(self._directory, end, start)
 
         def add(segment: Segment, aborted: AbortedTransaction) -> None:
             needed_from = self._needs_aborted.get(segment.base_offset)
-            if needed_from is not None and aborted.last_offset >= needed_from:
+            if needed_from is not None and aborted.last_offset >= needed_from >= start:
                 segment.add_aborted(aborted)
 
         replay(segments, producers, start, end, add)
-        return producers
+        for segment in segments:
+            if self._needs_aborted.get(segment.base_offset, start) < start:
+                rebuild_aborted_index(segments, segment, end)
+        return producers, start

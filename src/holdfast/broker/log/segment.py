@@ -150,7 +150,7 @@ class Segment:
         self.unindexed_bytes += size
 
     def add_aborted(self, aborted: AbortedTransaction) -> None:
-        self.aborted_index.append(0, *aborted)
+        self.aborted_index.append(*aborted, aborted.crc)
 
     def seal(self) -> None:
         """Nothing more will be appended: complete the indexes."""
@@ -207,7 +207,13 @@ class Segment:
 
     def aborted(self) -> list[AbortedTransaction]:
         """The transactions whose abort marker is in this segment, in order of the markers."""
-        return [AbortedTransaction(*entry[1:]) for entry in self.aborted_index.entries()]
+        found = []
+        for *fields, crc in self.aborted_index.entries():
+            aborted = AbortedTransaction(*fields)
+            if aborted.crc != crc:
+                raise IndexDamaged(f"{self.aborted_index.path} is damaged")
+            found.append(aborted)
+        return found
 
     def headers(self, start: Place | None = None) -> Iterator[tuple[int, BatchHeader]]:
         """Position and header of each good batch from `start` on."""
@@ -246,7 +252,7 @@ class Segment:
         relative = next_offset - self.base_offset
         try:
             self.aborted_index.cut(
-                sum(1 for entry in self.aborted_index.entries() if entry[3] < next_offset)
+                sum(1 for aborted in self.aborted() if aborted.last_offset < next_offset)
             )
             self.time_index.cut(sum(1 for _, last in self.time_index.entries() if last < relative))
             self.offset_index.cut(self.offset_index.count_upto(relative - 1))

@@ -63,7 +63,7 @@ def test_received_buffer_gets_its_offset_and_keeps_its_crc(world: LogUnderTest) 
 @pytest.mark.parametrize(
     ("batch", "code"),
     [
-        (lambda: bytearray(), ErrorCode.INVALID_RECORD),
+        (bytearray, ErrorCode.INVALID_RECORD),
         (lambda: simple_batch()[:40], ErrorCode.INVALID_RECORD),
         (lambda: simple_batch()[:-1], ErrorCode.INVALID_RECORD),
         (lambda: simple_batch() + simple_batch(), ErrorCode.INVALID_RECORD),

@@ -1,7 +1,6 @@
 """A disk that is full or broken: nothing half-written is seen, and it goes on when it is mended."""
 
 import errno
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -80,8 +79,7 @@ def test_roll_without_room_for_a_file_refuses_and_recovers(
     end = world.log.end_offset
     disk.failing = {"create"}
     with pytest.raises(StorageFailed):
-        for _ in range(5):
-            world.put("y" * 60)
+        world.put("y" * 300)
     assert len(world.log.segments) == 1
     disk.failing = set()
     for _ in range(5):
@@ -234,11 +232,11 @@ def test_nothing_is_durable_before_its_directory_entries_are(
 
 
 @pytest.fixture
-def few_files(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenFiles]:
+def few_files(monkeypatch: pytest.MonkeyPatch) -> OpenFiles:
     limited = OpenFiles(limit=3)
     for module in ("files", "segment", "index"):
         monkeypatch.setattr(f"holdfast.broker.log.{module}.open_files", limited)
-    yield limited
+    return limited
 
 
 def test_open_files_are_bounded(tmp_path: Path, few_files: OpenFiles) -> None:

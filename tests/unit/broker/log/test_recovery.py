@@ -243,7 +243,12 @@ def test_leftovers_of_unfinished_work_are_removed(world: LogUnderTest) -> None:
     cleaned = world.directory / "compaction.cleaned"
     cleaned.mkdir()
     (cleaned / f"{0:020}.log").write_bytes(b"half")
-    for name in (f"{0:020}.log.deleted", "checkpoint.tmp", f"{7:020}.log.cleaned", f"{3:020}.index"):
+    for name in (
+        f"{0:020}.log.deleted",
+        "checkpoint.tmp",
+        f"{7:020}.log.cleaned",
+        f"{3:020}.index",
+    ):
         (world.directory / name).write_bytes(b"left")
     world.crash()
     left = {path.name for path in world.directory.iterdir()}

@@ -55,14 +55,22 @@ class LogUnderTest:
     def put(self, *values: str | None, key: str | None = "k", **fields: int | bool) -> Appended:
         """Append one batch."""
         batch = build_batch(
-            [(None if key is None else key.encode(), v if v is None else v.encode()) for v in values],
+            [
+                (None if key is None else key.encode(), v if v is None else v.encode())
+                for v in values
+            ],
             timestamp=self.now,
             **fields,
         )
         return self.log.append(memoryview(batch), now_ms=self.now)
 
     def send(
-        self, producer: int, sequence: int, count: int = 1, epoch: int = 0, transactional: bool = False
+        self,
+        producer: int,
+        sequence: int,
+        count: int = 1,
+        epoch: int = 0,
+        transactional: bool = False,
     ) -> Appended:
         return self.put(
             *[f"{producer}/{sequence + n}" for n in range(count)],
@@ -72,7 +80,9 @@ class LogUnderTest:
             transactional=transactional,
         )
 
-    def end(self, producer: int, commit: bool, epoch: int = 0, coordinator_epoch: int = 0) -> Appended:
+    def end(
+        self, producer: int, commit: bool, epoch: int = 0, coordinator_epoch: int = 0
+    ) -> Appended:
         marker = control_batch(producer, epoch, commit, coordinator_epoch, self.now)
         return self.log.append(memoryview(marker), now_ms=self.now, source=Source.COORDINATOR)
 
