@@ -17,15 +17,8 @@ from holdfast.jars import jars
 
 GENERATED = Path(__file__).parents[1] / "src/holdfast/broker/protocol/generated"
 CLIENTS = "kafka-clients"
-COORDINATOR_RECORDS = {
-    "kafka-group-coordinator": (
-        "GroupMetadataKey",
-        "GroupMetadataValue",
-        "OffsetCommitKey",
-        "OffsetCommitValue",
-    ),
-    "kafka-transaction-coordinator": ("TransactionLogKey", "TransactionLogValue"),
-}
+GROUPS = "kafka-group-coordinator"
+GROUP_RECORDS = ("GroupMetadataKey", "GroupMetadataValue", "OffsetCommitKey", "OffsetCommitValue")
 
 
 def api_messages(jar: Path) -> list[Message]:
@@ -44,19 +37,19 @@ def api_messages(jar: Path) -> list[Message]:
     return found
 
 
-def coordinator_messages(jar: Path, names: tuple[str, ...]) -> list[Message]:
-    """The keys and values of a coordinator's internal topic."""
+def group_messages(jar: Path) -> list[Message]:
+    """The keys and values in the internal topic of groups.
+
+    Those of transactions are not among them: ours have a tagged field that Kafka's lack.
+    """
     definitions = {definition["name"]: definition for definition in read_definitions(jar)}
-    return [message(definitions[name], jar.stem) for name in names]
+    return [message(definitions[name], jar.stem) for name in GROUP_RECORDS]
 
 
 def messages() -> list[Message]:
     """Everything there is code for."""
     by_name = {jar.stem.rpartition("-")[0]: jar for jar in jars("kafka")}
-    found = api_messages(by_name[CLIENTS])
-    for jar, names in COORDINATOR_RECORDS.items():
-        found += coordinator_messages(by_name[jar], names)
-    return found
+    return api_messages(by_name[CLIENTS]) + group_messages(by_name[GROUPS])
 
 
 def generate(folder: Path) -> None:

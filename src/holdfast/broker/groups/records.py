@@ -5,19 +5,20 @@ version 3, the newest that is not tagged; offsets with an expiry of their own in
 one that has the field. Just those are read back, for nobody else writes this log.
 """
 
-import struct
 from dataclasses import dataclass
 from typing import NamedTuple
 
-_OFFSET_KEY = 1
-_GROUP_KEY = 2
+from holdfast.broker.protocol.errors import MalformedMessage
+from holdfast.broker.protocol.generated import (
+    group_metadata_key,
+    group_metadata_value,
+    offset_commit_key,
+    offset_commit_value,
+)
+
 _OFFSET_VALUE = 3
 _OFFSET_VALUE_WITH_EXPIRY = 1
 _GROUP_VALUE = 3
-
-_INT16 = struct.Struct(">h")
-_INT32 = struct.Struct(">i")
-_INT64 = struct.Struct(">q")
 
 
 class TopicPartition(NamedTuple):
@@ -76,146 +77,109 @@ class UnreadableRecord(ValueError):
 
 
 def encode_offset_key(group_id: str, at: TopicPartition) -> bytes:
-    return b"".join(
-        (_INT16.pack(_OFFSET_KEY), _string(group_id), _string(at.topic), _INT32.pack(at.partition))
+    return offset_commit_key.pack(
+        offset_commit_key.OffsetCommitKey(group_id, at.topic, at.partition)
     )
 
 
 def encode_group_key(group_id: str) -> bytes:
-    return _INT16.pack(_GROUP_KEY) + _string(group_id)
+    return group_metadata_key.pack(group_metadata_key.GroupMetadataKey(group_id))
 
 
 def decode_key(key: bytes) -> OffsetKey | GroupKey | None:
     """The key, or None if it is of a kind that says nothing to this broker."""
-    reader = _Reader(key)
-    version = reader.int16()
-    if version == _OFFSET_KEY:
-        return OffsetKey(reader.string(), TopicPartition(reader.string(), reader.int32()))
-    return GroupKey(reader.string()) if version == _GROUP_KEY else None
+    try:
+        kind = int.from_bytes(key[:2], "big")
+        if kind == offset_commit_key.RECORD_TYPE:
+            offset = offset_commit_key.unpack(key)
+            return OffsetKey(offset.group, TopicPartition(offset.topic, offset.partition))
+        if kind == group_metadata_key.RECORD_TYPE:
+            return GroupKey(group_metadata_key.unpack(key).group)
+    except MalformedMessage as error:
+        raise UnreadableRecord(f"a key that cannot be read ({error})") from None
+    return None
 
 
 def encode_offset(committed: CommittedOffset) -> bytes:
-    offset = _INT64.pack(committed.offset)
-    metadata = _string(committed.metadata)
-    commit_ms = _INT64.pack(committed.commit_ms)
-    if committed.expire_ms < 0:
-        version, epoch = _INT16.pack(_OFFSET_VALUE), _INT32.pack(committed.leader_epoch)
-        return b"".join((version, offset, epoch, metadata, commit_ms))
-    version, expiry = _INT16.pack(_OFFSET_VALUE_WITH_EXPIRY), _INT64.pack(committed.expire_ms)
-    return b"".join((version, offset, metadata, commit_ms, expiry))
+    has_expiry = committed.expire_ms >= 0
+    return offset_commit_value.pack(
+        _OFFSET_VALUE_WITH_EXPIRY if has_expiry else _OFFSET_VALUE,
+        offset_commit_value.OffsetCommitValue(
+            offset=committed.offset,
+            leader_epoch=committed.leader_epoch,
+            metadata=committed.metadata,
+            commit_timestamp=committed.commit_ms,
+            expire_timestamp=committed.expire_ms,
+        ),
+    )
 
 
 def decode_offset(value: bytes) -> CommittedOffset:
-    reader = _Reader(value)
-    version = reader.int16()
+    try:
+        version, record = offset_commit_value.unpack(value)
+    except MalformedMessage as error:
+        raise UnreadableRecord(f"an offset that cannot be read ({error})") from None
     if version not in (_OFFSET_VALUE, _OFFSET_VALUE_WITH_EXPIRY):
         raise UnreadableRecord(f"an offset in version {version}")
-    offset = reader.int64()
-    leader_epoch = reader.int32() if version == _OFFSET_VALUE else -1
-    metadata, commit_ms = reader.string(), reader.int64()
-    expire_ms = reader.int64() if version == _OFFSET_VALUE_WITH_EXPIRY else -1
-    return CommittedOffset(offset, leader_epoch, metadata, commit_ms, expire_ms)
+    return CommittedOffset(
+        record.offset,
+        record.leader_epoch,
+        record.metadata,
+        record.commit_timestamp,
+        record.expire_timestamp,
+    )
 
 
 def encode_group(group: GroupRecord) -> bytes:
-    parts = [
-        _INT16.pack(_GROUP_VALUE),
-        _string(group.protocol_type),
-        _INT32.pack(group.generation),
-        _nullable_string(group.protocol),
-        _nullable_string(group.leader),
-        _INT64.pack(group.since_ms),
-        _INT32.pack(len(group.members)),
-    ]
-    for member in group.members:
-        parts += (
-            _string(member.member_id),
-            _nullable_string(member.instance_id),
-            _string(member.client_id),
-            _string(member.client_host),
-            _INT32.pack(member.rebalance_timeout_ms),
-            _INT32.pack(member.session_timeout_ms),
-            _bytes(member.subscription),
-            _bytes(member.assignment),
-        )
-    return b"".join(parts)
+    return group_metadata_value.pack(
+        _GROUP_VALUE,
+        group_metadata_value.GroupMetadataValue(
+            protocol_type=group.protocol_type,
+            generation=group.generation,
+            protocol=group.protocol,
+            leader=group.leader,
+            current_state_timestamp=group.since_ms,
+            members=[
+                group_metadata_value.MemberMetadata(
+                    member_id=member.member_id,
+                    group_instance_id=member.instance_id,
+                    client_id=member.client_id,
+                    client_host=member.client_host,
+                    rebalance_timeout=member.rebalance_timeout_ms,
+                    session_timeout=member.session_timeout_ms,
+                    subscription=member.subscription,
+                    assignment=member.assignment,
+                )
+                for member in group.members
+            ],
+        ),
+    )
 
 
 def decode_group(value: bytes) -> GroupRecord:
-    reader = _Reader(value)
-    version = reader.int16()
+    try:
+        version, record = group_metadata_value.unpack(value)
+    except MalformedMessage as error:
+        raise UnreadableRecord(f"a group that cannot be read ({error})") from None
     if version != _GROUP_VALUE:
         raise UnreadableRecord(f"a group in version {version}")
     return GroupRecord(
-        protocol_type=reader.string(),
-        generation=reader.int32(),
-        protocol=reader.nullable_string(),
-        leader=reader.nullable_string(),
-        since_ms=reader.int64(),
-        members=tuple(_decode_member(reader) for _ in range(reader.int32())),
+        protocol_type=record.protocol_type,
+        generation=record.generation,
+        protocol=record.protocol,
+        leader=record.leader,
+        since_ms=record.current_state_timestamp,
+        members=tuple(
+            MemberRecord(
+                member_id=member.member_id,
+                instance_id=member.group_instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                rebalance_timeout_ms=member.rebalance_timeout,
+                session_timeout_ms=member.session_timeout,
+                subscription=member.subscription,
+                assignment=member.assignment,
+            )
+            for member in record.members
+        ),
     )
-
-
-def _decode_member(reader: "_Reader") -> MemberRecord:
-    return MemberRecord(
-        member_id=reader.string(),
-        instance_id=reader.nullable_string(),
-        client_id=reader.string(),
-        client_host=reader.string(),
-        rebalance_timeout_ms=reader.int32(),
-        session_timeout_ms=reader.int32(),
-        subscription=reader.blob(),
-        assignment=reader.blob(),
-    )
-
-
-def _string(text: str) -> bytes:
-    raw = text.encode()
-    return _INT16.pack(len(raw)) + raw
-
-
-def _nullable_string(text: str | None) -> bytes:
-    return b"\xff\xff" if text is None else _string(text)
-
-
-def _bytes(raw: bytes) -> bytes:
-    return _INT32.pack(len(raw)) + raw
-
-
-class _Reader:
-    """Reads one record from its beginning on."""
-
-    __slots__ = ("_data", "_position")
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._position = 0
-
-    def int16(self) -> int:
-        return self._number(_INT16)
-
-    def int32(self) -> int:
-        return self._number(_INT32)
-
-    def int64(self) -> int:
-        return self._number(_INT64)
-
-    def string(self) -> str:
-        return self._take(self.int16()).decode()
-
-    def nullable_string(self) -> str | None:
-        length = self.int16()
-        return None if length < 0 else self._take(length).decode()
-
-    def blob(self) -> bytes:
-        return self._take(self.int32())
-
-    def _number(self, layout: struct.Struct) -> int:
-        number: int = layout.unpack(self._take(layout.size))[0]
-        return number
-
-    def _take(self, size: int) -> bytes:
-        start, self._position = self._position, self._position + size
-        if size < 0 or self._position > len(self._data):
-            raise UnreadableRecord("a record that ends too early")
-        return self._data[start : self._position]

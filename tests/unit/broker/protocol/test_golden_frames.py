@@ -27,8 +27,6 @@ from holdfast.broker.protocol.generated import (
     offset_commit_value,
     produce_request,
     produce_response,
-    transaction_log_key,
-    transaction_log_value,
 )
 
 BY_NAME = {api.name: api for api in APIS.values()}
@@ -332,22 +330,3 @@ def test_group_in_kafkas_internal_topic() -> None:
     assert group_metadata_key.pack(group_metadata_key.GroupMetadataKey("group-1")) == key
     assert group_metadata_value.unpack(value) == (3, group)
     assert group_metadata_value.pack(3, group) == value
-
-
-def test_transaction_in_kafkas_internal_topic() -> None:
-    key = bytes.fromhex("0000000474782d31")
-    value = bytes.fromhex(
-        "0001000000000000000000000000ea60010207676f6c64656e02000000000000"
-        "0001a1de960b56000001a1de960b5600"
-    )
-    ongoing = transaction_log_value.TransactionLogValue(
-        transaction_timeout_ms=60_000,
-        transaction_status=1,
-        transaction_partitions=[transaction_log_value.PartitionsSchema("golden", [0])],
-        transaction_last_update_timestamp_ms=1_794_735_737_686,
-        transaction_start_timestamp_ms=1_794_735_737_686,
-    )
-    assert transaction_log_key.unpack(key) == transaction_log_key.TransactionLogKey("tx-1")
-    assert transaction_log_key.pack(transaction_log_key.TransactionLogKey("tx-1")) == key
-    assert transaction_log_value.unpack(value) == (1, ongoing)
-    assert transaction_log_value.pack(1, ongoing) == value

@@ -38,6 +38,28 @@ def test_what_is_written_is_read_back(transaction):
     assert decode_value(transaction.transactional_id, encode_value(transaction)) == transaction
 
 
+def test_what_kafka_wrote_is_read_and_written_alike():
+    key = bytes.fromhex("0000000474782d31")
+    value = bytes.fromhex(
+        "0001000000000000000000000000ea60010207676f6c64656e02000000000000"
+        "0001a1de960b56000001a1de960b5600"
+    )
+    ongoing = Transaction(
+        transactional_id="tx-1",
+        producer_id=0,
+        epoch=0,
+        timeout_ms=60_000,
+        state=TransactionState.ONGOING,
+        partitions=frozenset({TopicPartition("golden", 0)}),
+        started_ms=1_794_735_737_686,
+        updated_ms=1_794_735_737_686,
+    )
+    assert decode_key(key) == "tx-1"
+    assert encode_key("tx-1") == key
+    assert decode_value("tx-1", value) == ongoing
+    assert encode_value(ongoing) == value
+
+
 def test_the_layout_is_kafkas():
     assert encode_key("tx") == bytes.fromhex("0000 0002 7478")
     value = encode_value(
