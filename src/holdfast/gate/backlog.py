@@ -1,8 +1,8 @@
 """Held rows, read ahead of the step that gives them out.
 
 Rows of held never change, so what was read stays true whatever happens to the entries meanwhile:
-the reading needs no lock. The step that gives rows out, under the lock, looks at the entry as it
-is then, and takes only the rows that the entry says are next.
+only `Backlog.read` and the step need the lock, the pass over held between them does not. The step
+looks at the entry as it is then, and takes only the rows that the entry says are next.
 """
 
 from collections import deque
@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 from holdfast.flows.status import Entry
 from holdfast.gate.pacing import rows_ahead
 from holdfast.gate.state import PartitionState
+from holdfast.gate.transitions import leaves_through
 
 Payload = TypeVar("Payload")
 
@@ -39,15 +40,19 @@ class _Queue(Generic[Payload]):
             self.rows.popleft()
 
     def lacks(self, entry: Entry) -> bool:
-        """Whether held has rows of the key that are not here."""
-        return not self.rows or self.rows[-1].source < entry.counted_through
+        """Whether held has rows that are to leave it, and are not here."""
+        return not self.rows or self.rows[-1].source < leaves_through(entry)
+
+    def paced(self, entry: Entry) -> int:
+        """How many rows here wait for their pace; dead letters do not."""
+        return sum(row.source > entry.dead_through for row in self.rows)
 
 
 class Reading(Generic[Payload]):
     """One pass over held from `start`: the caller gives it rows of `keys`, in order, until it is
     `done` or the log ends there, and then tells how far it came."""
 
-    __slots__ = ("_bytes", "_limits", "_open", "_rows", "start")
+    __slots__ = ("_ahead", "_bytes", "_open", "_rows", "start")
 
     def __init__(
         self,
@@ -58,7 +63,10 @@ class Reading(Generic[Payload]):
     ) -> None:
         self.start = start
         self._open = open_
-        self._limits = {key: rows_ahead(entry.pace, rows) for key, (_, entry) in open_.items()}
+        self._ahead = {
+            key: rows_ahead(entry.pace, rows) - queue.paced(entry)
+            for key, (queue, entry) in open_.items()
+        }
         self._rows = rows
         self._bytes = size
 
@@ -83,7 +91,8 @@ class Reading(Generic[Payload]):
         queue.rows.append(row)
         self._rows -= 1
         self._bytes -= row.size
-        if not queue.lacks(entry) or len(queue.rows) >= self._limits[key]:
+        self._ahead[key] -= row.source > entry.dead_through
+        if not queue.lacks(entry) or self._ahead[key] <= 0:
             del self._open[key]
 
     def end(self, offset: int) -> None:
@@ -94,8 +103,8 @@ class Reading(Generic[Payload]):
 
 
 class Backlog(Generic[Payload]):
-    """The rows read ahead for one partition. Memory is bounded by one pass over held, and for
-    paced keys by a second's worth each."""
+    """The rows read ahead for one partition: of all keys no more than one pass takes, and of each
+    paced key a second's worth."""
 
     __slots__ = ("_bytes", "_queues", "_rows")
 
@@ -121,9 +130,12 @@ class Backlog(Generic[Payload]):
         open_ = {
             key: (queue, entry)
             for key, entry in wanted.items()
-            if (queue := self._queues[key]).cursor >= start and queue.lacks(entry)
+            if (queue := self._queues[key]).cursor >= start
+            and queue.lacks(entry)
+            and queue.paced(entry) < rows_ahead(entry.pace, self._rows)
         }
-        return Reading(start, open_, self._rows, self._bytes)
+        waiting = sum(len(self._queues[k].rows) for k, e in wanted.items() if e.pace is None)
+        return Reading(start, open_, max(1, self._rows - waiting), self._bytes)
 
     def rows(self, entry: Entry) -> Iterator[HeldRow[Payload]]:
         """The key's next rows, as far as they were read."""

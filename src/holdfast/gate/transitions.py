@@ -40,9 +40,14 @@ def has_rows(entry: Entry) -> bool:
     return entry.counted_through > entry.drained_through
 
 
+def leaves_through(entry: Entry) -> int:
+    """The last row that is to leave held: all of a draining key, the dead ones of a held key."""
+    return entry.counted_through if entry.state is KeyState.DRAINING else entry.dead_through
+
+
 def gives_out(entry: Entry) -> bool:
-    """Whether rows are to leave held: all of a draining key, the dead ones of a held key."""
-    return entry.state is KeyState.DRAINING or entry.drained_through < entry.dead_through
+    """Whether rows are to leave held."""
+    return entry.drained_through < leaves_through(entry)
 
 
 def is_due(entry: Entry, now: int) -> bool:

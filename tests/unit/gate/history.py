@@ -1,4 +1,4 @@
-"""A seeded random history: producers, operators, batches, the keeper, and crashes at every point."""
+"""A seeded random history: producers, operators, batches, the keeper, crashes anywhere."""
 
 import random
 from collections.abc import Callable

@@ -111,9 +111,7 @@ class Kafka:
         p = t.partition
         self.journal[p] += [decode_journal(*encode_journal(record)) for record in t.journal]
         for record in t.status:
-            pair = (
-                encode_entry(record) if isinstance(record, Entry) else encode_active(record.key)
-            )
+            pair = encode_entry(record) if isinstance(record, Entry) else encode_active(record.key)
             self.status[p].append(decode_status(*pair))
         self.status[p].append(decode_status(*encode_position(position)))
         metadata = encode_offset_metadata(position)

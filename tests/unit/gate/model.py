@@ -94,11 +94,7 @@ class Model:
         assert not self.unreadable(t.through), "passed what cannot be read"
         self.offsets[p], self.controls[p] = t.end, t.through
         effective = list(self.effective(t.through))
-        over = {
-            key
-            for key, each in keys.items()
-            if self.key_is_over(each, self.settings.limits)
-        }
+        over = {key for key, each in keys.items() if self.key_is_over(each, self.settings.limits)}
         self._commands(p, effective, t)
         self._expire(p, t.now)
         self._events(p, t, over, dict(self._intents(effective)))
