@@ -1,0 +1,246 @@
+"""Giving rows out: order, pace, shares, memory, and an end that is proven."""
+
+import pytest
+from tests.unit.gate.flow import Flow
+
+from holdfast.errors import GateStoppedError, StaleStateError
+from holdfast.flows.status import Entry, KeyState, Position
+from holdfast.gate import (
+    Backlog,
+    FlowHolds,
+    GateSettings,
+    HeldRow,
+    Moment,
+    PartitionState,
+    Step,
+    Verdict,
+)
+
+K = b"customer-7"
+OTHER = b"customer-8"
+NOW = 1_000_000
+
+
+def draining(key: bytes, rows: list[int], **fields: object) -> Entry:
+    """A draining entry with rows of one byte at these source offsets."""
+    base = {
+        "key": key, "state": KeyState.DRAINING, "command_id": "r", "actor": "ana", "since": 0,
+        "cut": 0, "held_from": 0, "drained_through": -1, "events": len(rows), "bytes": len(rows),
+        "counted_through": rows[-1],
+    }  # fmt: skip
+    return Entry(**{**base, **fields})  # type: ignore[arg-type]
+
+
+def state_of(*entries: Entry) -> PartitionState:
+    position = Position(offset=100, control=0, step=5, owner="me", last_held=99)
+    return PartitionState.load(0, position, entries, now=NOW)
+
+
+def step_at(state: PartitionState, now: int = NOW) -> Step:
+    holds = FlowHolds()
+    holds.now = now
+    return Step(state, Moment("me", 1, holds, GateSettings()), [], held_end=100)
+
+
+def row(source: int) -> HeldRow[None]:
+    """A row whose place in held is that in its source."""
+    return HeldRow(source, source, 1, source, None)
+
+
+def read(backlog: Backlog[None], state: PartitionState, *rows: tuple[bytes, int]) -> None:
+    reading = backlog.read(state)
+    assert reading is not None
+    end = 100
+    for key, source in rows:
+        if reading.done:
+            end = source
+            break
+        reading.take(key, row(source))
+    reading.end(end)
+
+
+def test_rows_come_out_in_the_order_of_held() -> None:
+    state = state_of(draining(K, [1, 4]), draining(OTHER, [2, 3]))
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state, (K, 1), (OTHER, 2), (OTHER, 3), (K, 4))
+    drained = step_at(state).drain(backlog)
+    assert [each.row.source for each in drained] == [1, 2, 3, 4]
+    assert {each.verdict for each in drained} == {Verdict.PASS}
+
+
+def test_a_drain_does_not_end_because_held_ends_there() -> None:
+    """Right after a commit the last rows may not be readable yet."""
+    state = state_of(draining(K, [1, 2, 3]))
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state, (K, 1), (K, 2))
+    step = step_at(state)
+    assert len(step.drain(backlog)) == 2
+    result = step.finish()
+    assert result.journal[1:] == ()
+    state.apply(result.changes)
+    assert state.entries[K].drained_through == 2
+    assert step_at(state).drain(backlog) == []
+    assert backlog.read(state) is not None, "there is a row to come"
+
+
+def test_nothing_readable_yet_is_no_end_either() -> None:
+    state = state_of(draining(K, [1]))
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state)
+    step = step_at(state)
+    assert step.drain(backlog) == []
+    assert K not in step.finish().changes.entries
+
+
+def test_a_step_that_was_thrown_away_gives_the_same_rows_again() -> None:
+    state = state_of(draining(K, [1, 2]))
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state, (K, 1), (K, 2))
+    first = step_at(state).drain(backlog)
+    assert step_at(state).drain(backlog) == first
+
+
+def test_rows_that_are_missing_stop_the_gate() -> None:
+    state = state_of(draining(K, [1, 2, 3]))
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state, (K, 1), (K, 3))
+    with pytest.raises(GateStoppedError, match="missing"):
+        step_at(state).drain(backlog)
+
+
+def test_a_row_that_the_state_does_not_know_means_that_the_state_is_old() -> None:
+    state = state_of(draining(K, [1, 5]))
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state, (K, 1), (K, 5))
+    older = state_of(draining(K, [1, 3]))
+    with pytest.raises(StaleStateError, match="5"):
+        step_at(older).drain(backlog)
+
+
+def test_only_a_step_without_events_drains() -> None:
+    holds = FlowHolds()
+    step = Step(state_of(), Moment("me", 1, holds, GateSettings()), [], held_end=0, end=101)
+    with pytest.raises(RuntimeError):
+        step.drain(Backlog())
+
+
+def test_a_key_with_many_rows_leaves_the_others_their_share() -> None:
+    many = list(range(1, 80))
+    state = state_of(draining(K, many), draining(OTHER, [80, 81]))
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state, *((K, source) for source in many), (OTHER, 80), (OTHER, 81))
+    drained = step_at(state).drain(backlog, rows=10)
+    assert sum(each.key == OTHER for each in drained) == 2
+    assert sum(each.key == K for each in drained) == 8
+
+
+def test_a_step_gives_out_about_as_many_bytes_as_it_may_and_at_least_a_row() -> None:
+    state = state_of(draining(K, [1, 2, 3]))
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state, (K, 1), (K, 2), (K, 3))
+    assert len(step_at(state).drain(backlog, size=2)) == 2
+    assert len(step_at(state).drain(backlog, size=1)) == 1
+
+
+def test_a_pass_over_held_takes_no_more_rows_than_it_may() -> None:
+    state = state_of(draining(K, [1, 2, 3, 4, 5]))
+    backlog: Backlog[None] = Backlog(rows=2)
+    read(backlog, state, *((K, source) for source in range(1, 6)))
+    assert [each.row.source for each in step_at(state).drain(backlog)] == [1, 2]
+
+
+def test_a_paced_key_is_read_a_second_ahead_and_not_read_again_meanwhile() -> None:
+    state = state_of(draining(K, [1, 2, 3, 4], pace=2.0))
+    backlog: Backlog[None] = Backlog()
+    reading = backlog.read(state)
+    assert reading is not None
+    for source in (1, 2, 3, 4):
+        reading.take(K, row(source))
+    assert reading.done
+    assert backlog.read(state) is None
+    assert [each.source for each in backlog.rows(state.entries[K])] == [1, 2]
+
+
+def test_a_slow_key_does_not_make_the_others_read_its_rows_again() -> None:
+    state = state_of(draining(K, [1, 50], pace=0.5), draining(OTHER, [2, 60]))
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state, (K, 1), (OTHER, 2))
+    step = step_at(state)
+    step.drain(backlog)
+    state.apply(step.finish().changes)
+    reading = backlog.read(state)
+    assert reading is not None
+    assert (reading.start, reading.keys) == (100, {OTHER})
+
+
+def test_the_rows_of_a_held_key_that_are_not_dead_are_not_read() -> None:
+    held = draining(K, [1, 2, 3], state=KeyState.HELD, dead_through=1)
+    state = state_of(held)
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state, (K, 1), (K, 2), (K, 3))
+    assert [each.source for each in backlog.rows(held)] == [1]
+    (drained,) = step_at(state).drain(backlog)
+    assert (drained.row.source, drained.verdict) == (1, Verdict.DEAD)
+
+
+def test_pace_never_saves_up_more_than_a_second() -> None:
+    flow = Flow()
+    flow.hold(K)
+    flow.send(K, 30)
+    flow.batch()
+    flow.release(K, pace=3)
+    flow.keep(2)
+    assert flow.processed() == [], "nothing is saved up at the start"
+    flow.now += 60_000
+    flow.keep(3)
+    assert len(flow.processed()) == 3
+    for out in (4, 5, 6):
+        flow.now += 334
+        flow.keep()
+        assert len(flow.processed()) == out
+
+
+def test_a_pace_below_one_a_second_still_gets_there() -> None:
+    flow = Flow()
+    flow.hold(K)
+    flow.send(K, 3)
+    flow.batch()
+    flow.release(K, pace=0.5)
+    flow.keep()
+    for _ in range(5):
+        flow.now += 1_000
+        flow.keep()
+    assert len(flow.processed()) == 2
+
+
+def test_a_restart_gives_no_tokens_away() -> None:
+    flow = Flow()
+    flow.hold(K)
+    flow.send(K, 9)
+    flow.batch()
+    flow.release(K, pace=2)
+    flow.keep()
+    flow.now += 10_000
+    flow.restart()
+    flow.keep(2)
+    assert flow.processed() == []
+    flow.now += 500
+    flow.keep()
+    assert len(flow.processed()) == 1
+
+
+def test_the_oldest_event_is_that_of_the_first_row_left() -> None:
+    flow = Flow()
+    flow.hold(K)
+    for time in (30, 10, 20):
+        flow.send(K, time=time)
+    flow.batch()
+    oldest = []
+    flow.release(K)
+    flow.keep()
+    for _ in range(2):
+        entry = flow.entry(K)
+        assert entry is not None
+        oldest.append(entry.oldest)
+        flow.keep(rows=1)
+    assert oldest == [30, 10]

@@ -1,0 +1,307 @@
+"""State: unchanged until the commit, the same after a restart, cheap with many keys."""
+
+import pickle
+
+import pytest
+from tests.unit.gate.flow import Flow
+
+from holdfast.errors import GateStoppedError, StaleStateError
+from holdfast.flows.commands import Hold
+from holdfast.flows.status import Active, Entry, KeyState, Position
+from holdfast.gate import (
+    ControlLog,
+    FlowHolds,
+    GateSettings,
+    Moment,
+    PartitionState,
+    Recount,
+    StatusReader,
+    Step,
+    Verdict,
+    keys_of_interest,
+)
+
+K = b"customer-7"
+OTHER = b"customer-8"
+
+
+def moment_of(*commands: Hold, now: int = 10) -> tuple[Moment, ControlLog]:
+    control, holds = ControlLog(1), FlowHolds()
+    for offset, command in enumerate(commands):
+        control.ask(offset, command)
+    holds.advance(control, len(commands), now)
+    return Moment("me", 1, holds, GateSettings()), control
+
+
+def hold(key: bytes, identity: str, **fields: int) -> Hold:
+    return Hold(id=identity, actor="ana", at=1, key=key, **fields)
+
+
+def test_a_step_changes_nothing_until_its_changes_are_applied() -> None:
+    moment, control = moment_of(hold(K, "1", expires_at=99))
+    state = PartitionState.first(0, 0, 0)
+    before = pickle.dumps(state)
+    step = Step(state, moment, control.between(0, 1), held_end=0, end=2)
+    assert step.decide([K, K], [0, 1], [1, 1], [0, 0]) == bytes([Verdict.HOLD, Verdict.HOLD])
+    changes = step.finish().changes
+    assert pickle.dumps(state) == before
+    state.apply(changes)
+    assert (state.events, state.entries[K].events, state.position.offset) == (2, 2, 2)
+
+
+def test_changes_are_applied_once_and_in_turn() -> None:
+    moment, _ = moment_of()
+    state = PartitionState.first(0, 0, 0)
+    changes = Step(state, moment, [], held_end=0, end=1).finish().changes
+    state.apply(changes)
+    with pytest.raises(StaleStateError):
+        state.apply(changes)
+
+
+def test_a_task_and_the_driver_come_to_the_same_state() -> None:
+    moment, control = moment_of(hold(K, "1"))
+    driver = PartitionState.first(0, 0, 0)
+    task = pickle.loads(pickle.dumps(driver))
+    for end in (2, 4):
+        commands = control.between(task.position.control, 1)
+        step = Step(task, pickle.loads(pickle.dumps(moment)), commands, held_end=0, end=end)
+        step.decide([K, K], [end - 2, end - 1], [1, 1], [0, 0])
+        changes = pickle.loads(pickle.dumps(step.finish().changes))
+        task.apply(changes)
+        driver.apply(changes)
+    assert (driver.position, driver.entries) == (task.position, task.entries)
+
+
+def test_an_idle_step_says_so() -> None:
+    moment, _ = moment_of()
+    state = PartitionState.first(0, 0, 0)
+    first = Step(state, moment, [], held_end=0).finish()
+    assert not first.idle, "it makes this process the owner, and journals the settings"
+    state.apply(first.changes)
+    assert Step(state, moment, [], held_end=0).finish().idle
+    assert not Step(state, moment, [], held_end=0, end=1).finish().idle
+
+
+def test_events_outside_of_the_steps_range_are_refused() -> None:
+    moment, _ = moment_of()
+    state = PartitionState.first(0, 5, 0)
+    for offsets in ([4], [8], [5, 8]):
+        step = Step(state, moment, [], held_end=0, end=8)
+        with pytest.raises(StaleStateError):
+            step.decide([K] * len(offsets), offsets, offsets, offsets)
+    step = Step(state, moment, [], held_end=0, end=8)
+    step.decide([K], [6], [1], [0])
+    with pytest.raises(StaleStateError):
+        step.decide([K], [6], [1], [0])
+    with pytest.raises(StaleStateError):
+        Step(state, moment, [], held_end=0, end=4)
+
+
+def test_control_never_goes_back() -> None:
+    moment, _ = moment_of()
+    with pytest.raises(StaleStateError, match="again"):
+        Step(PartitionState.first(0, 0, 1), moment, [], held_end=0)
+
+
+def test_holds_do_not_go_back_when_an_older_end_is_read() -> None:
+    moment, control = moment_of(hold(K, "1"), hold(OTHER, "2"))
+    moment.holds.advance(control, 1, 10)
+    assert moment.holds.through == 2
+    assert set(moment.holds) == {K, OTHER}
+
+
+def test_a_loss_is_accepted_only_where_there_is_one_and_journalled() -> None:
+    moment, _ = moment_of()
+    state = PartitionState.first(0, 5, 0)
+    for start in (4, 5):
+        with pytest.raises(GateStoppedError):
+            Step(state, moment, [], held_end=0).accept_loss(start)
+    step = Step(state, moment, [], held_end=0)
+    step.accept_loss(9)
+    result = step.finish()
+    assert result.position.offset == 9
+    record = result.journal[-1]
+    assert (record.outcome, record.cut, record.lost_until) == ("loss-accepted", 5, 9)
+
+
+def test_counts_that_are_not_in_status_are_counted_again_at_start() -> None:
+    flow = Flow()
+    flow.hold(K)
+    flow.keep()
+    flow.send(K, 3, size=7, time=42)
+    flow.batch()
+    written = [r for r in flow.kafka.status[0] if isinstance(r, Entry)]
+    assert [entry.events for entry in written] == [0], "held events are not written one by one"
+    before = flow.entry(K)
+    flow.restart()
+    assert flow.entry(K) == before
+    assert before is not None
+    assert (before.events, before.bytes, before.oldest) == (3, 21, 42)
+
+
+def test_counts_can_be_published_and_then_nothing_is_counted_again() -> None:
+    moment, control = moment_of(hold(K, "1"), hold(OTHER, "2"))
+    state = PartitionState.first(0, 0, 0)
+    state.apply(Step(state, moment, control.between(0, 2), held_end=0).finish().changes)
+    step = Step(state, moment, [], held_end=7, end=2)
+    step.decide([K, OTHER], [0, 1], [1, 1], [0, 0])
+    result = step.finish()
+    assert (result.status, result.position.counted_from) == ((), 7)
+    state.apply(result.changes)
+    result = Step(state, moment, [], held_end=9).finish(publish=1)
+    assert [entry.key for entry in result.status if isinstance(entry, Entry)] == [K]
+    assert result.position.counted_from == 7
+    state.apply(result.changes)
+    result = Step(state, moment, [], held_end=9).finish(publish=1)
+    state.apply(result.changes)
+    assert state.position.counted_from == -1
+    assert Recount(state.position, state.entries.values()).complete
+
+
+def test_a_recount_is_complete_only_when_the_last_held_row_was_seen() -> None:
+    entry = Entry(key=K, state=KeyState.HELD, command_id="1", actor="ana", since=0, cut=0,
+                  held_from=0, drained_through=-1, events=1, bytes=1, oldest=5,
+                  counted_through=0)  # fmt: skip
+    position = Position(offset=9, control=1, step=3, owner="me", last_held=4, counted_from=1)
+    recount = Recount(position, [entry])
+    recount.take(0, K, 1, 5)
+    recount.take(2, K, 1, 6)
+    recount.take(3, OTHER, 1, 7)
+    assert not recount.complete
+    with pytest.raises(RuntimeError):
+        recount.entries()
+    recount.take(4, OTHER, 1, 8)
+    assert recount.complete
+    (counted,) = recount.entries()
+    assert (counted.events, counted.bytes, counted.oldest, counted.counted_through) == (2, 2, 5, 2)
+    assert recount.counted == {K}
+
+
+def test_status_is_read_until_the_position_of_the_committed_step() -> None:
+    entry = Entry(key=K, state=KeyState.HELD, command_id="1", actor="ana", since=0, cut=0,
+                  held_from=0, drained_through=-1)  # fmt: skip
+    reader = StatusReader()
+    assert not reader.is_at(1)
+    reader.take(entry)
+    reader.take(Position(offset=0, control=0, step=1, owner="me"))
+    assert reader.is_at(1)
+    reader.take(Active(K))
+    reader.take(Position(offset=0, control=0, step=2, owner="me"))
+    assert reader.entries == {}
+    with pytest.raises(StaleStateError):
+        reader.is_at(1)
+
+
+def test_the_trim_point_never_passes_a_row_that_is_needed() -> None:
+    flow = Flow()
+    flow.hold(OTHER)
+    flow.send(OTHER, 2)
+    flow.batch()
+    flow.hold(K)
+    flow.send(K, 2)
+    flow.batch()
+
+    def trim_point() -> int:
+        moment = flow.driver.moment(flow.now)
+        flow.driver.step(0, moment, trim=True)
+        return flow.driver.states[0].position.trim
+
+    assert trim_point() == 0
+    flow.release(OTHER)
+    flow.keep(2)
+    assert trim_point() == 3, "two rows and the marker of their transaction"
+    flow.release(K)
+    flow.keep()
+    flow.keep(rows=1)
+    assert trim_point() == 4
+    flow.keep()
+    assert trim_point() == flow.kafka.held_end[0]
+
+
+def test_the_trim_point_does_not_go_back_when_an_older_end_is_read() -> None:
+    moment, _ = moment_of()
+    state = PartitionState.first(0, 0, 0)
+    state.apply(Step(state, moment, [], held_end=9).finish(trim=True).changes)
+    assert Step(state, moment, [], held_end=4).finish(trim=True).position.trim == 9
+
+
+def test_a_new_hold_does_not_count_rows_of_an_earlier_episode() -> None:
+    """The end of held that a hold begins with may be an old one, from before those rows."""
+    flow = Flow()
+    flow.hold(K)
+    earlier = flow.send(K, 2)
+    flow.batch()
+    flow.release(K)
+    flow.keep(2)
+    flow.hold(K)
+    flow.driver._held_end = lambda _: 0  # type: ignore[method-assign]
+    later = flow.send(K)
+    flow.batch()
+    flow.restart()
+    flow.release(K)
+    flow.keep(2)
+    assert flow.processed() == earlier + later
+
+
+def test_wake_at_is_the_next_expiry_or_paced_row() -> None:
+    flow = Flow()
+    state = flow.driver.states[0]
+    assert state.wake_at() is None
+    flow.hold(K, expires_at=flow.now + 5_000)
+    flow.hold(OTHER, expires_at=flow.now + 9_000)
+    flow.send(K, 2)
+    flow.batch()
+    assert state.wake_at() == flow.now + 5_000
+    flow.release(K, pace=4)
+    flow.keep()
+    assert state.wake_at() == flow.now + 250
+    flow.hold(K)
+    flow.keep()
+    assert state.wake_at() == flow.now + 9_000
+
+
+def test_only_keys_of_interest_need_a_decision() -> None:
+    flow = Flow(partitions=2)
+    flow.hold(K)
+    flow.send(K)
+    flow.batch()
+    flow.release(K)
+    flow.hold(OTHER)
+    driver = flow.driver
+    revisions = [state.revision for state in driver.states], driver.holds.revision
+    driver.moment(flow.now)
+    assert keys_of_interest(driver.states, driver.holds) == {K, OTHER}
+    assert ([state.revision for state in driver.states], driver.holds.revision) != revisions
+
+
+def test_counts_do_not_change_the_revision_but_entries_do() -> None:
+    flow = Flow()
+    flow.hold(K)
+    flow.keep()
+    state = flow.driver.states[0]
+    before = state.revision
+    flow.send(K, 2)
+    flow.batch()
+    assert state.revision == before
+    flow.release(K)
+    flow.keep(2)
+    assert state.revision != before
+
+
+def test_a_step_looks_only_at_entries_that_change() -> None:
+    """The cost of a step does not grow with the number of held keys."""
+
+    class Entries(dict[bytes, Entry]):
+        def _all(self, *_: object) -> None:
+            raise AssertionError("looked at every entry")
+
+        __iter__ = keys = values = items = copy = _all  # type: ignore[assignment]
+
+    moment, control = moment_of(*(hold(b"%d" % n, str(n)) for n in range(100)))
+    state = PartitionState.first(0, 0, 0)
+    state.apply(Step(state, moment, control.between(0, 100), held_end=0).finish().changes)
+    state.entries = Entries(state.entries)
+    step = Step(state, moment, [], held_end=0, end=2)
+    step.decide([b"1", b"x"], [0, 1], [1, 1], [0, 0])
+    state.apply(step.finish().changes)
+    assert state.events == 1
