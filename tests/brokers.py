@@ -103,16 +103,20 @@ class BrokerProcess(ABC):
         return mark
 
     def stop(self) -> int:
-        """Ask it to end, as an operator would (SIGTERM). -> exit code"""
-        assert self._process is not None, "not started"
-        self._process.send_signal(signal.SIGTERM)
+        """Ask it to end, as an operator would (SIGTERM), and wait. -> exit code"""
+        self.terminate()
         try:
-            return self._process.wait(STOP_DEADLINE_S)
+            return self.wait()
         except subprocess.TimeoutExpired:
             self.kill()
             raise BrokerFailedError(
                 f"still there {STOP_DEADLINE_S} s after SIGTERM{self._tail()}"
             ) from None
+
+    def terminate(self) -> None:
+        """Ask it to end (SIGTERM), and do not wait."""
+        assert self._process is not None, "not started"
+        self._process.send_signal(signal.SIGTERM)
 
     def wait(self, timeout: float = STOP_DEADLINE_S) -> int:
         """Wait until it has ended by itself. -> exit code"""
@@ -265,6 +269,15 @@ class EmbeddedBroker(BrokerProcess):
 
     kind = "embedded"
 
+    def __init__(
+        self,
+        directory: Path,
+        settings: Mapping[str, object] | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(directory, settings)
+        self._more_environment = dict(environment or {})
+
     _READY = re.compile(r"^Listening on (?P<host>\S+):(?P<port>\d+)$", re.MULTILINE)
 
     def _command(self) -> Sequence[str]:
@@ -280,7 +293,7 @@ class EmbeddedBroker(BrokerProcess):
 
     def _environment(self) -> dict[str, str]:
         ours = {k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_BROKER_")}
-        return {**ours, "PYTHONUNBUFFERED": "1"}
+        return {**ours, "PYTHONUNBUFFERED": "1", **self._more_environment}
 
     def _wait_until_serving(self, mark: int) -> None:
         deadline = self._deadline()
