@@ -9,7 +9,7 @@ first word alone, and prints the overview itself; the command's own module does 
 import sys
 from collections.abc import Sequence
 
-from holdfast.cli.catalogue import BY_NAME, COMMANDS
+from holdfast.cli.catalogue import BY_NAME, GROUPS
 
 OK, FAILED, USAGE, NOT_FOUND, UNREACHABLE, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -17,35 +17,51 @@ OK, FAILED, USAGE, NOT_FOUND, UNREACHABLE, INTERRUPTED = 0, 1, 2, 3, 4, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if not arguments or arguments[0] in ("--help", "-h", "help"):
-        print(_overview())
-        return OK if arguments else USAGE
-    if arguments[0] == "--version":
-        from importlib.metadata import version
-
-        print(f"holdfast {version('holdfast')}")
-        return OK
-    command = BY_NAME.get(arguments[0])
-    if command is None:
-        print(_unknown(arguments[0]), file=sys.stderr)
-        return USAGE
+    word = arguments[0] if arguments else ""
     try:
-        return command.load()(arguments[1:])
+        if word in ("", "--help", "-h", "help"):
+            print(_overview(), flush=True)
+            return OK if word else USAGE
+        if word == "--version":
+            from importlib.metadata import version
+
+            print(f"holdfast {version('holdfast')}")
+            return OK
+        if word not in BY_NAME:
+            print(_unknown(word), file=sys.stderr)
+            return USAGE
+        return BY_NAME[word].load()(word, arguments[1:])
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        sys.stdout = None  # nothing is left to flush at exit
+        return OK
 
 
 def _overview() -> str:
-    width = max(len(command.name) for command in COMMANDS)
+    width = max(map(len, BY_NAME))
     lines = [
         "Usage: holdfast COMMAND [ARGUMENTS]...",
         "",
         "Streams in which any key can be put on hold and let go again.",
-        "",
-        "Commands:",
-        *(f"  {command.name:<{width}}  {command.help}" for command in COMMANDS),
     ]
-    return "\n".join(lines)
+    for title, commands in GROUPS.items():
+        lines += ["", f"{title}:"]
+        lines += [f"  {command.name:<{width}}  {command.help}" for command in commands]
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "Examples:",
+            "  holdfast broker                          start a broker on this machine",
+            "  echo hello | holdfast produce greetings  send a record",
+            "  holdfast hold orders customer-7          keep back that customer's events",
+            "",
+            "'holdfast COMMAND --help' says more. The broker is found at --bootstrap,",
+            "HOLDFAST_CLIENT_BOOTSTRAP, or 'bootstrap' under [client] in holdfast.toml.",
+            "Exit codes: 0 fine, 1 failed, 2 usage, 3 not found, 4 unreachable.",
+        ]
+    )
 
 
 def _unknown(word: str) -> str:

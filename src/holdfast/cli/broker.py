@@ -24,13 +24,13 @@ Any setting can also be given as HOLDFAST_BROKER_<NAME> or under [broker] in hol
 """
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(name: str, arguments: Sequence[str]) -> int:
     """Parse the flags and run a broker with them; its exit code is the command's."""
-    flags = vars(_parser().parse_args(arguments))
+    flags = vars(parser().parse_args(arguments))
     file: Path | None = flags.pop("config")
     try:
-        for name, value in flags.pop("set"):
-            flags[name] = value
+        for setting, value in flags.pop("set"):
+            flags[setting] = value
         settings = config.load(BrokerSettings, "broker", flags=flags, file=file)
         from holdfast.broker import server
 
@@ -40,7 +40,8 @@ def run(arguments: Sequence[str]) -> int:
         return 2 if isinstance(error, ConfigError) else 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """The flags of the command."""
     parser = argparse.ArgumentParser(
         prog="holdfast broker",
         description="Run the embedded broker until SIGTERM or Ctrl-C.",

@@ -94,18 +94,20 @@ class Client:
         *,
         group: str | None = None,
         start: Where = "start",
+        partitions: Sequence[int] | None = None,
         auto_commit: bool = True,
         commit_interval: float = 5.0,
         commit_count: int = 100_000,
         kafka: Mapping[str, Any] | None = None,
     ) -> Consumer:
         """A consumer. In a `group` it shares the topics with the other members and goes on where
-        the group is; without one it reads every partition from `start` and commits nothing."""
+        the group is; without one it reads all `partitions` from `start` and commits nothing."""
         return Consumer(
             self._connection,
             [topics] if isinstance(topics, str) else list(topics),
             group=group,
             start=start,
+            partitions=partitions,
             auto_commit=auto_commit,
             commit_interval=commit_interval,
             commit_count=commit_count,

@@ -1,7 +1,7 @@
 """Reading records."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, product
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
@@ -15,7 +15,7 @@ from holdfast.client.feed import Feed
 from holdfast.client.positions import Offsets, Partition, Where
 from holdfast.client.record import Record
 from holdfast.client.topics import Topics
-from holdfast.errors import InvalidArgumentError
+from holdfast.errors import InvalidArgumentError, NotFoundError
 
 Bound = Where | Mapping[int, int]
 """A place in every partition, or an offset for each partition by number."""
@@ -50,6 +50,7 @@ class Consumer:
         *,
         group: str | None,
         start: Where = "start",
+        partitions: Sequence[int] | None = None,
         auto_commit: bool = True,
         commit_interval: float = 5.0,
         commit_count: int = 100_000,
@@ -75,12 +76,7 @@ class Consumer:
         }
         committed_only = config.get("isolation.level", "read_committed") == "read_committed"
         self._offsets = Offsets(connection, committed_only=committed_only)
-        described = Topics(connection).describe_all(topics)
-        self._partitions = [
-            Partition(topic.name, number)
-            for topic in described
-            for number in range(topic.partitions)
-        ]
+        self._partitions = self._chosen(topics, partitions)
         self.feed = Feed(
             connection,
             config,
@@ -90,7 +86,7 @@ class Consumer:
             commit_count=commit_count,
         )
         if group is None:
-            self.feed.assign(self._offsets.resolve(self._partitions, start))
+            self.feed.assign(self._resolve(start, self._partitions))
         else:
             self.feed.subscribe()
 
@@ -155,7 +151,7 @@ class Consumer:
         ]
         if not chosen:
             raise InvalidArgumentError("No such partition is assigned to this consumer.")
-        self._seek(self._offsets.resolve(chosen, where))
+        self._seek(self._resolve(where, chosen))
 
     def rewind(self) -> None:
         """Go back to what is committed, as after an aborted transaction; else to the start."""
@@ -186,7 +182,7 @@ class Consumer:
 
     def bound(self, until: Bound | None) -> None:
         """Where the records that are handed out from here on end."""
-        self.feed.bound(None if until is None else self._resolve(until))
+        self.feed.bound(None if until is None else self._ends(until))
 
     def close(self) -> None:
         """Commit what is done and leave the group."""
@@ -211,7 +207,25 @@ class Consumer:
             timeout=self._connection.settings.request_timeout,
         )
 
-    def _resolve(self, until: Bound) -> dict[Partition, int]:
+    def _chosen(self, topics: Sequence[str], numbers: Sequence[int] | None) -> list[Partition]:
+        """The partitions of the topics; NotFoundError if there is none of a topic or number."""
+        described = Topics(self._connection).describe_all(topics)
+        if numbers is None:
+            return [Partition(t.name, n) for t in described for n in range(t.partitions)]
+        if self._group is not None:
+            raise InvalidArgumentError("In a group, the group chooses the partitions.")
+        for topic, number in product(described, numbers):
+            if not 0 <= number < topic.partitions:
+                raise NotFoundError(
+                    f"There is no partition {number} in {topic.name!r}: it has {topic.partitions}."
+                )
+        return [Partition(topic.name, number) for topic, number in product(described, numbers)]
+
+    def _resolve(self, where: Where, partitions: list[Partition]) -> dict[Partition, int]:
+        """An offset for several partitions means, in a shorter one, its end."""
+        return self._offsets.resolve(partitions, where, clamp=len(partitions) > 1)
+
+    def _ends(self, until: Bound) -> dict[Partition, int]:
         if isinstance(until, Mapping):
             return {p: until[p.number] for p in self._partitions if p.number in until}
         return self._offsets.resolve(self._partitions, until, clamp=True)

@@ -14,6 +14,9 @@ from holdfast.errors import HoldfastError, TimedOutError
 if TYPE_CHECKING:
     from holdfast.client.producer import Producer
 
+_UNDONE = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)
+"""Taken back with an aborted transaction, as was asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
@@ -79,4 +82,5 @@ class Delivery:
             self._outcome = message
         else:
             self._outcome = error
-            self._producer.failed(self)
+            if error.code() not in _UNDONE:
+                self._producer.failed(self)

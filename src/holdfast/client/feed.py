@@ -99,7 +99,7 @@ class Feed:
             for partition, offset in positions.items():
                 self._seek_one(partition.at(offset), timeout)
         else:
-            self.kafka.assign([p.at(o) for p, o in {**self._positions(), **positions}.items()])
+            self.kafka.assign([p.at(o) for p, o in {**self.positions(), **positions}.items()])
         self._progress.forget(positions)
         self._drop(set(positions) if grouped else self.assigned)
         self._resume(self._reached)
@@ -114,7 +114,7 @@ class Feed:
         self._ends, self._reached, self._beyond = ends, set(), []
         self._buffer.refill(self._within_bound(waiting))
         if ends is not None:
-            positions = self._positions()
+            positions = self.positions()
             self._reach(p for p in self.assigned if positions.get(p, -1) >= ends.get(p, 0))
 
     # Handing out
@@ -358,7 +358,7 @@ class Feed:
 
     # librdkafka's positions
 
-    def _positions(self) -> dict[Partition, int]:
+    def positions(self) -> dict[Partition, int]:
         """Where each assigned partition goes on: at its first message that is not done."""
         found = {partition_of(p): p.offset for p in self.kafka.assignment()}
         for answer in self.kafka.position([p.at(0) for p in self.assigned]):

@@ -19,7 +19,7 @@ from holdfast.client.kafka_errors import translate
 from holdfast.client.positions import Offsets, Partition
 from holdfast.errors import InvalidArgumentError, NotFoundError
 
-_BUILT_IN = (ConfigSource.DEFAULT_CONFIG.value, ConfigSource.STATIC_BROKER_CONFIG.value)
+_OF_THE_TOPIC = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Topics:
             raise _refused(error, doing) from None
         entries = self._connection.wait(futures[resource], doing)
         return {
-            entry.name: Setting(entry.name, entry.value or "", entry.source not in _BUILT_IN)
+            entry.name: Setting(entry.name, entry.value or "", entry.source == _OF_THE_TOPIC)
             for entry in sorted(entries.values(), key=lambda e: e.name)
         }
 
