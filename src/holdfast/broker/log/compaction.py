@@ -20,7 +20,6 @@ from typing import Any
 
 from holdfast.broker.log.cleaning import ActiveProducer, Job, Uncleanable, clean
 from holdfast.broker.log.directory import CLEANED_DIRECTORY, COMPACTED
-from holdfast.broker.log.errors import StorageFailed
 from holdfast.broker.log.files import rename, replace_file, sync_directory
 from holdfast.broker.log.index import AbortedTransaction
 from holdfast.broker.log.partition_log import PartitionLog
@@ -66,7 +65,10 @@ def compact_needed(log: PartitionLog, now_ms: int) -> bool:
 
 
 async def compact(log: PartitionLog, now_ms: int) -> CompactionResult:
-    """Compact what is closed and decided. Readers and writers go on meanwhile."""
+    """Compact what is closed and decided. Readers and writers go on meanwhile.
+
+    What goes wrong is in the result, and leaves the log as it was.
+    """
     job = plan(log, now_ms)
     if job is None or log.is_compacting:
         return CompactionResult(failure="There is nothing to compact")
@@ -74,7 +76,7 @@ async def compact(log: PartitionLog, now_ms: int) -> CompactionResult:
     try:
         return await _compact(log, job)
     except OSError as error:
-        raise StorageFailed(f"{log.directory} could not be compacted: {error}") from error
+        return CompactionResult(failure=str(error))
     finally:
         log.is_compacting = False
         shutil.rmtree(_target(log), ignore_errors=True)

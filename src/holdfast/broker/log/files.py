@@ -145,16 +145,21 @@ def remove(path: str) -> None:
         pass
 
 
-def replace_file(path: Path | str, data: bytes) -> None:
-    """Put `data` in the place of the file: after a crash there is the old or the new, whole."""
+def replace_file(path: Path | str, data: bytes, *, durable: bool = True) -> None:
+    """Put `data` in the place of the file: after a crash there is the old or the new, whole.
+
+    What can be checked and made again need not be `durable`: then a lost machine may leave neither.
+    """
     path = str(path)
     temporary = path + ".tmp"
     try:
         file = File(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         write_at(file, data, 0)
-        disk.fsync(file.fd)
+        if durable:
+            disk.fsync(file.fd)
         disk.rename(temporary, path)
     except OSError:
         remove(temporary)
         raise
-    sync_directory(os.path.dirname(path) or ".")
+    if durable:
+        sync_directory(os.path.dirname(path) or ".")

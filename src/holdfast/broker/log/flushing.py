@@ -52,7 +52,7 @@ class FlushTicket:
         self._snapshot = snapshot
         self.checkpoint_base = state.segments[-1].base_offset
 
-    def sync(self) -> None:
+    def sync(self, *, durable_checkpoint: bool = True) -> None:
         """Raises OSError if anything may not be on disk."""
         for file in self._files:
             sync_file(file)
@@ -60,14 +60,15 @@ class FlushTicket:
             sync_directory(directory)
         if self._checkpoint is not None:
             try:
-                self._write_checkpoint(self._checkpoint)
+                self._write_checkpoint(self._checkpoint, durable_checkpoint)
             except OSError as error:
                 self.checkpoint_error = error
 
-    def _write_checkpoint(self, checkpoint: bytes) -> None:
+    def _write_checkpoint(self, checkpoint: bytes, durable: bool) -> None:
         if self._snapshot is not None:
-            replace_file(snapshot_path(self._directory, self.end_offset), self._snapshot)
-        replace_file(f"{self._directory}/{CHECKPOINT}", checkpoint)
+            path = snapshot_path(self._directory, self.end_offset)
+            replace_file(path, self._snapshot, durable=durable)
+        replace_file(f"{self._directory}/{CHECKPOINT}", checkpoint, durable=durable)
 
 
 class Unsynced:
@@ -101,7 +102,7 @@ class Unsynced:
 
     def ticket(self, directory: str, generation: int, end_offset: int) -> FlushTicket | None:
         """All of it, to be synced; None if there is nothing."""
-        if not self._files and not self._directories:
+        if not self._files and not self._directories and not self._checkpoint_due:
             return None
         files, directories = list(self._files.values()), list(self._directories)
         self._files, self._directories = {}, {}

@@ -332,10 +332,11 @@ class PartitionLog:
         if self._changed:
             try:
                 self._mend()
-                self._files_changed()
+                self._unsynced.want_checkpoint()
                 ticket = self.flush_targets()
                 assert ticket is not None
-                ticket.sync()
+                # Both are checked when they are read, and a stop of many partitions is quick.
+                ticket.sync(durable_checkpoint=False)
                 if ticket.checkpoint_error is not None:
                     raise ticket.checkpoint_error
             except OSError as error:

@@ -219,7 +219,6 @@ def _open_clean(
         state.end_offset,
         state.cleaned_offset,
         checkpoint_base=state.segments[-1].base_offset,
-        producers_kept_at=state.end_offset,
     )
     for segment in segments:
         if (
@@ -390,23 +389,25 @@ class _Recovery:
         ):
             self._report(f"Removed {segments[-1].path}: there is nothing in it")
             self._discard_last(segments)
-        for segment in segments:
+        starts_of_next = [segment.base_offset for segment in segments[1:]] + [end]
+        for segment, start_of_next in zip(segments, starts_of_next, strict=True):
             if segment.base_offset in self._torn:
-                self._cut_torn(segment, is_last=segment is segments[-1])
+                self._cut_torn(segment, start_of_next)
         return end
 
     def _has_batches(self, segment: Segment) -> bool:
         torn = self._torn.get(segment.base_offset)
         return segment.size > 0 if torn is None else torn.position > 0
 
-    def _cut_torn(self, segment: Segment, is_last: bool) -> None:
+    def _cut_torn(self, segment: Segment, start_of_next: int) -> None:
+        """Bytes at the end of a segment are cut off unless offsets are missing: they are theirs."""
         position, offset = self._torn[segment.base_offset]
-        if not is_last:
+        if offset < start_of_next:
             self._report_damage(segment, position, segment.size, offset)
             return
         self._report(
-            f"Cut a torn tail of {segment.size - position} bytes off {segment.path}: "
-            f"the log ends at offset {offset}"
+            f"Cut a torn tail of {segment.size - position} bytes off {segment.path}, "
+            f"after offset {offset - 1}"
         )
         segment.size = position
         segment.trim()
