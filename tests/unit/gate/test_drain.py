@@ -134,6 +134,15 @@ def test_a_key_with_many_rows_leaves_the_others_their_share() -> None:
     assert sum(each.key == K for each in drained) == 8
 
 
+def test_keys_with_many_rows_share_a_step() -> None:
+    ones, twos = list(range(1, 41)), list(range(41, 91))
+    state = state_of(draining(K, ones), draining(OTHER, twos))
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state, *((K, source) for source in ones), *((OTHER, source) for source in twos))
+    drained = step_at(state).drain(backlog, rows=10)
+    assert [each.row.source for each in drained] == [*ones[:5], *twos[:5]]
+
+
 def test_a_step_gives_out_about_as_many_bytes_as_it_may_and_at_least_a_row() -> None:
     state = state_of(draining(K, [1, 2, 3]))
     backlog: Backlog[None] = Backlog()
@@ -181,6 +190,25 @@ def test_the_rows_of_a_held_key_that_are_not_dead_are_not_read() -> None:
     assert [each.source for each in backlog.rows(held)] == [1]
     (drained,) = step_at(state).drain(backlog)
     assert (drained.row.source, drained.verdict) == (1, Verdict.DEAD)
+
+
+def test_rows_read_while_draining_stay_when_the_key_is_held_again() -> None:
+    state = state_of(draining(K, [1, 2, 3], dead_through=1))
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state, (K, 1), (K, 2), (K, 3))
+    held = state_of(draining(K, [1, 2, 3], dead_through=1, state=KeyState.HELD))
+    assert [each.row.source for each in step_at(held).drain(backlog)] == [1]
+
+
+def test_dead_letters_cost_no_tokens() -> None:
+    state = state_of(draining(K, [1, 2, 3, 4, 5], dead_through=2, pace=2.0))
+    backlog: Backlog[None] = Backlog()
+    read(backlog, state, *((K, source) for source in range(1, 6)))
+    step = step_at(state, NOW + 1_000)
+    assert [each.verdict.name for each in step.drain(backlog)] == ["DEAD", "DEAD", "PASS", "PASS"]
+    state.apply(step.finish().changes)
+    read(backlog, state, (K, 5))
+    assert len(step_at(state, NOW + 1_500).drain(backlog)) == 1
 
 
 def test_pace_never_saves_up_more_than_a_second() -> None:
