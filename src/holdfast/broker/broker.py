@@ -36,6 +36,8 @@ class Broker:
     def __init__(self, settings: BrokerSettings) -> None:
         self.settings = settings
         self.metrics = Metrics()
+        self.waiting_fetches: set[Callable[[], None]] = set()
+        """Each answers one fetch that waits for records, with what there is."""
         self.reply_room: Callable[[], int] = lambda: settings.reply_memory_bytes
         self._flusher = Flusher(self.metrics) if settings.flush == "sync" else None
         self._clean = _take_clean_shutdown(settings.data_dir)
@@ -97,6 +99,12 @@ class Broker:
         return found.when_durable(appended.last_offset)
 
     # life
+
+    def answer_who_waits(self) -> None:
+        """Answer fetches and group members that wait for something to happen: it will not."""
+        for answer in list(self.waiting_fetches):
+            answer()
+        self.groups.close()
 
     async def close(self) -> None:
         """Sync everything and write down that nothing needs to be recovered."""

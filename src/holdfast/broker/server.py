@@ -66,7 +66,7 @@ async def _serve(settings: BrokerSettings) -> int:
     log.info("Stopping: finishing the requests under way")
     if http is not None:
         http.close()
-    broker.groups.close()
+    broker.answer_who_waits()
     await listener.stop(SHUTDOWN_GRACE_SECONDS)
     housekeeping.cancel()
     await asyncio.wait([housekeeping])

@@ -81,6 +81,7 @@ class _LongPoll:
         self._scheduled = False
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(request.max_wait_ms / 1000, self._finish)
+        broker.waiting_fetches.add(self._finish)
         for want in wanted:
             if want.partition is not None:
                 want.partition.add_reader(self)
@@ -105,6 +106,7 @@ class _LongPoll:
 
     def _answer(self, attempt: _Attempt) -> None:
         self._timer.cancel()
+        self._broker.waiting_fetches.discard(self._finish)
         for want in self._wanted:
             if want.partition is not None:
                 want.partition.remove_reader(self)

@@ -315,3 +315,16 @@ async def test_metadata_tells_what_a_client_may_do_when_asked(tmp_path: Path) ->
         answer: MetadataResponse = await client.call("metadata", 9, request)
         assert answer.cluster_authorized_operations == ON_CLUSTER
         assert answer.topics[0].topic_authorized_operations == ON_TOPIC
+
+
+async def test_waiting_fetches_are_answered_when_the_broker_stops(tmp_path: Path) -> None:
+    async with serving(tmp_path / "data") as served, await served.client() as client:
+        await client.send(metadata_frame("t"))
+        await client.reply("metadata", 9)
+        await client.send(fetch_frame("t", wait_ms=60_000))
+        while not served.broker.waiting_fetches:
+            await asyncio.sleep(0.001)
+        served.broker.answer_who_waits()
+        _, answer = await client.reply("fetch", 12)
+        assert not answer.responses[0].partitions[0].records
+        assert not served.broker.waiting_fetches
