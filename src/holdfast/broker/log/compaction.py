@@ -22,8 +22,8 @@ from holdfast.broker.log.cleaning import ActiveProducer, Job, Uncleanable, clean
 from holdfast.broker.log.directory import CLEANED_DIRECTORY, COMPACTED
 from holdfast.broker.log.files import rename, replace_file, sync_directory
 from holdfast.broker.log.index import AbortedTransaction
+from holdfast.broker.log.leftovers import swap_name
 from holdfast.broker.log.partition_log import PartitionLog
-from holdfast.broker.log.recovery import swap_name
 from holdfast.broker.log.segment import MAX_RELATIVE_OFFSET, Segment, SegmentFacts
 
 PR_SET_PDEATHSIG = 1

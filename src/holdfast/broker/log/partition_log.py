@@ -10,13 +10,13 @@ from holdfast.broker.log.admission import Source, check, split
 from holdfast.broker.log.directory import (
     START_OFFSET,
     remove_old_snapshots,
-    remove_snapshots_after,
     snapshot_path,
 )
 from holdfast.broker.log.errors import OffsetOutOfRange, RecordsRejected, StorageFailed
 from holdfast.broker.log.files import remove, rename, replace_file
 from holdfast.broker.log.flushing import FlushTicket, Unsynced
 from holdfast.broker.log.index import AbortedTransaction, IndexDamaged
+from holdfast.broker.log.leftovers import finish_swap, swap_name
 from holdfast.broker.log.producers import (
     Producer,
     ProducerSnapshot,
@@ -24,14 +24,8 @@ from holdfast.broker.log.producers import (
     encode_snapshot,
 )
 from holdfast.broker.log.reading import Reader
-from holdfast.broker.log.recovery import (
-    Opened,
-    finish_swap,
-    open_directory,
-    producers_at,
-    rebuild_aborted_index,
-    swap_name,
-)
+from holdfast.broker.log.recovery import Opened, open_directory
+from holdfast.broker.log.replay import producers_at, rebuild_aborted_index
 from holdfast.broker.log.segment import MAX_RELATIVE_OFFSET, Segment, SegmentFacts
 from holdfast.broker.log.state import CleanState, LogState
 from holdfast.broker.protocol.errors import ErrorCode
@@ -273,7 +267,6 @@ class PartitionLog:
         active = self.segments.active
         active.cut(active.locate(end).position, end)
         active.trim()
-        remove_snapshots_after(self._directory, end)
         self._producers = producers_at(self._directory, self.segments, end)
         self._unsynced.wrote(active.file, 0)
         self._files_changed()

@@ -7,35 +7,36 @@ they are damage in the middle: they are reported and kept, and reading them fail
 """
 
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.broker.log.directory import (
     CHECKPOINT,
-    CLEANED_DIRECTORY,
     COMPACTED,
     INDEX_SUFFIXES,
     LOG_SUFFIX,
-    SWAP_SUFFIX,
     Listing,
     listing_of,
-    orphaned_indexes,
     read_checkpoint,
     read_snapshot,
     read_start_offset,
     remove_snapshots_after,
     segment_bases,
-    snapshot_offsets,
 )
-from holdfast.broker.log.files import remove, rename
+from holdfast.broker.log.files import remove
 from holdfast.broker.log.index import AbortedTransaction
+from holdfast.broker.log.leftovers import finish_leftovers
 from holdfast.broker.log.producers import Producers
+from holdfast.broker.log.replay import (
+    newest_snapshot,
+    producers_at,
+    rebuild_aborted_index,
+    replay,
+)
 from holdfast.broker.log.segment import Place, Segment, SegmentFacts, empty_facts
 from holdfast.broker.log.segments import Segments
 from holdfast.broker.log.state import LogState
-from holdfast.broker.records.batch import marker_of
 
 Report = Callable[[str], None]
 
@@ -74,107 +75,6 @@ def open_directory(
     if not segment_bases(listing):
         return _open_new(name, interval, now_ms, report)
     return _Recovery(name, listing, interval, now_ms, report).run()
-
-
-def finish_leftovers(directory: str, listing: Listing, report: Report) -> bool:
-    """Finish the swap of a compaction that was decided, drop what was not. Whether any was."""
-    found = False
-    if os.path.isdir(f"{directory}/{CLEANED_DIRECTORY}"):
-        shutil.rmtree(f"{directory}/{CLEANED_DIRECTORY}")
-        report("Removed what an unfinished compaction left")
-    for name in sorted(listing):
-        path = f"{directory}/{name}"
-        if name.endswith(SWAP_SUFFIX):
-            finish_swap(directory, name)
-            report(f"Finished the compaction that left {name}")
-        elif name.endswith((".cleaned", ".deleted", ".tmp")):
-            remove(path)
-            report(f"Removed {name}, left by work that was not finished")
-        else:
-            continue
-        found = True
-    for name in orphaned_indexes(listing):
-        remove(f"{directory}/{name}")
-        found = True
-    return found
-
-
-def swap_name(base_offset: int, end: int) -> str:
-    """`<base>-<end>.swap` holds what the segments that begin in [base, end) have become."""
-    return f"{base_offset:020d}-{end:020d}{SWAP_SUFFIX}"
-
-
-def finish_swap(directory: str, name: str) -> None:
-    """Put a compacted segment in the place of those it replaces. Can be repeated at any point."""
-    base, end = (int(part) for part in name.removesuffix(SWAP_SUFFIX).split("-"))
-    for found in segment_bases(listing_of(directory)):
-        if base <= found < end:
-            stem = f"{directory}/{found:020d}"
-            if found != base:
-                remove(stem + LOG_SUFFIX)
-            for suffix in INDEX_SUFFIXES:
-                remove(stem + suffix)
-    rename(f"{directory}/{name}", f"{directory}/{base:020d}{LOG_SUFFIX}")
-
-
-def replay(
-    segments: Segments,
-    producers: Producers,
-    start: int,
-    end: int,
-    on_aborted: Callable[[Segment, AbortedTransaction], None] | None = None,
-) -> None:
-    """Tell `producers` what the log says of them in [start, end)."""
-    for segment in segments.starting_with(start):
-        if segment.base_offset >= end:
-            return
-        for found in segment.checked(segment.locate(start)):
-            header = found.header
-            if header is None or header.producer_id < 0:
-                continue
-            if header.base_offset >= end:
-                return
-            if not header.is_control:
-                producers.wrote_data(header, header.base_offset, header.max_timestamp)
-                continue
-            marker = marker_of(segment.read_batch(found.position, header))
-            if marker is None:
-                continue
-            offset = header.base_offset
-            ended = producers.wrote_marker(header, marker, offset, header.max_timestamp)
-            if ended is not None and ended.aborted and on_aborted is not None:
-                stable = producers.undecided_from(offset + 1)
-                on_aborted(segment, AbortedTransaction(*ended[:3], stable))
-
-
-def producers_at(directory: str, segments: Segments, offset: int) -> Producers:
-    """The producers as of `offset`, from the newest snapshot before it and the log."""
-    producers, start = _newest_snapshot(directory, offset, segments.first.base_offset)
-    replay(segments, producers, start, offset)
-    return producers
-
-
-def rebuild_aborted_index(segments: Segments, segment: Segment, end: int) -> None:
-    """Find the aborted transactions of one segment anew; they may begin long before it."""
-    segment.report(f"Rebuilding {segment.aborted_index.path}")
-    segment.aborted_index.reset()
-
-    def add(found_in: Segment, aborted: AbortedTransaction) -> None:
-        if found_in is segment:
-            segment.add_aborted(aborted)
-
-    following = segments.next_base(segment)
-    replay(segments, Producers(), segments.first.base_offset, min(end, following or end), add)
-
-
-def _newest_snapshot(directory: str, upto: int, otherwise: int) -> tuple[Producers, int]:
-    """The newest good snapshot in [otherwise, upto] and its offset, else none at `otherwise`."""
-    for offset in reversed(snapshot_offsets(listing_of(directory))):
-        if otherwise <= offset <= upto:
-            producers = read_snapshot(directory, offset)
-            if producers is not None:
-                return producers, offset
-    return Producers(), otherwise
 
 
 def _open_new(directory: str, interval: int, now_ms: int, report: Report) -> Opened:
@@ -429,7 +329,7 @@ class _Recovery:
         start = segments.first.base_offset
         if checkpoint is not None and not checkpoint.has_producers:
             start = max(start, min(checkpoint.end_offset, end))
-        producers, start = _newest_snapshot(self._directory, end, start)
+        producers, start = newest_snapshot(self._directory, end, start)
 
         def add(segment: Segment, aborted: AbortedTransaction) -> None:
             needed_from = self._needs_aborted.get(segment.base_offset)

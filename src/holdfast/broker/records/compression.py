@@ -88,7 +88,7 @@ def _snappy_block(block: bytes | memoryview, limit: int) -> bytes:
         raise UndecodableRecords(f"Compressed records cannot be read: {error}") from None
 
 
-_COMPRESSORS: dict[int, Callable[..., bytes]] = {
+_COMPRESSORS: dict[int, Callable[..., cramjam.Buffer]] = {
     Compression.GZIP: cramjam.gzip.compress,
     Compression.LZ4: cramjam.lz4.compress,
     Compression.ZSTD: cramjam.zstd.compress,

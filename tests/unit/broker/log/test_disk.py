@@ -204,6 +204,11 @@ def test_replaced_file_is_the_old_or_the_new(tmp_path: Path, disk: FaultyDisk) -
         assert path.read_bytes() == b"old"
         assert list(tmp_path.iterdir()) == [path]
     disk.room = None
+    disk.failing = {"fsync"}
+    with pytest.raises(OSError, match="injected"):
+        replace_file(path, b"new")
+    assert path.read_bytes() == b"old"
+    disk.failing = set()
     replace_file(path, b"new")
     assert path.read_bytes() == b"new"
 

@@ -18,7 +18,7 @@ from tests.unit.broker.log.world import NOW, FaultyDisk
 from holdfast.broker.log import CleanState, PartitionLog, RecordsRejected, Source, compaction, files
 from holdfast.broker.log.cleaning import Job, clean
 from holdfast.broker.log.directory import CLEANED_DIRECTORY
-from holdfast.broker.log.recovery import swap_name
+from holdfast.broker.log.leftovers import swap_name
 from holdfast.broker.records.batch import (
     build_batch,
     control_batch,

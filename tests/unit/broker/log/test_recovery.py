@@ -8,7 +8,7 @@ import pytest
 from tests.unit.broker.log.world import LogUnderTest, batch_positions, flip
 
 from holdfast.broker.log import CorruptRecords
-from holdfast.broker.log.recovery import swap_name
+from holdfast.broker.log.leftovers import swap_name
 from holdfast.broker.records.batch import iterate_batches
 
 SETTINGS = {"segment_bytes": 600, "index_interval_bytes": 100}
@@ -109,6 +109,20 @@ def test_any_flipped_byte_in_the_middle_is_reported_and_not_served(
             damaged.log.read(bad, 100, limit=20)
         assert damaged.reported("damaged"), position
         assert damaged.put("20").base_offset == 20
+
+
+def test_damaged_end_of_a_segment_with_good_ones_after_it_is_kept(world: LogUnderTest) -> None:
+    victim = world.file(".log", 0)
+    whole = victim.stat().st_size
+    flip(victim, whole - 1)
+    (world.directory / "checkpoint").unlink()
+    world.crash()
+    assert world.reported("damaged")
+    assert victim.stat().st_size == whole
+    bad = world.log.segments[1].base_offset - 1
+    assert world.values(bad + 1) == EXPECTED[bad + 1 :]
+    with pytest.raises(CorruptRecords):
+        world.log.read(bad, 1000, limit=20)
 
 
 def test_damage_that_hides_a_length_does_not_hide_what_follows(world: LogUnderTest) -> None:

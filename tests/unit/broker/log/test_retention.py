@@ -108,6 +108,18 @@ def test_producers_are_known_after_their_records_are_gone(tmp_path: Path) -> Non
     assert not world.send(7, 10).duplicate
 
 
+def test_producers_are_known_though_all_went_at_once(tmp_path: Path) -> None:
+    world = LogUnderTest(tmp_path / "t", retention_ms=1000)
+    world.send(7, 0)
+    world.flush()
+    world.send(7, 1)
+    world.flush()
+    world.log.retain(world.now + 1001)
+    assert world.log.log_start_offset == 2
+    world.crash()
+    assert world.send(7, 1).duplicate
+
+
 def test_open_transaction_whose_records_are_gone_does_not_hold_back_readers(tmp_path: Path) -> None:
     world = LogUnderTest(tmp_path / "t", segment_bytes=160)
     world.send(7, 0, transactional=True)
