@@ -4,7 +4,8 @@ import os
 import re
 
 from holdfast.broker.log.files import File, read_at, remove
-from holdfast.broker.log.producers import Producers, decode_snapshot
+from holdfast.broker.log.producers import Producers
+from holdfast.broker.log.snapshot import decode_snapshot
 from holdfast.broker.log.state import LogState, decode_checkpoint
 
 CHECKPOINT = "checkpoint"

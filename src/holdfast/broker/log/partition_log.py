@@ -17,25 +17,15 @@ from holdfast.broker.log.files import remove, rename, replace_file
 from holdfast.broker.log.flushing import FlushTicket, Unsynced
 from holdfast.broker.log.index import AbortedTransaction, IndexDamaged
 from holdfast.broker.log.leftovers import finish_swap, swap_name
-from holdfast.broker.log.producers import (
-    Producer,
-    ProducerSnapshot,
-    WrittenBatch,
-    encode_snapshot,
-)
+from holdfast.broker.log.producers import Producer, ProducerSnapshot, WrittenBatch
 from holdfast.broker.log.reading import Reader
 from holdfast.broker.log.recovery import Opened, open_directory
 from holdfast.broker.log.replay import producers_at, rebuild_aborted_index
 from holdfast.broker.log.segment import MAX_RELATIVE_OFFSET, Segment, SegmentFacts
+from holdfast.broker.log.snapshot import encode_snapshot
 from holdfast.broker.log.state import CleanState, LogState
 from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.records.batch import (
-    BatchHeader,
-    Marker,
-    assign_offset,
-    marker_of,
-    stamp_append_time,
-)
+from holdfast.broker.records.batch import BatchHeader, assign_offset, stamp_append_time
 from holdfast.broker.topic_config import TopicConfig
 
 NO_APPEND_TIME = -1
@@ -142,7 +132,7 @@ class PartitionLog:
         stamps = self.config.message_timestamp_type == "LogAppendTime"
         append_time = now_ms if stamps else NO_APPEND_TIME
         self._ensure_mended()
-        original = self._check_producers(parts, source)
+        original = self._admit_producers(parts, source)
         if original is not None:
             written_at = original.timestamp if stamps else NO_APPEND_TIME
             return Appended(original.first_offset, original.last_offset, written_at, True)
@@ -160,21 +150,15 @@ class PartitionLog:
         self._note_producers(parts, first_offset, append_time)
         return Appended(first_offset, next_offset - 1, append_time, False)
 
-    def _check_producers(
+    def _admit_producers(
         self, parts: list[tuple[BatchHeader, memoryview]], source: Source
     ) -> WrittenBatch | None:
         """The batch that a retry repeats; raises RecordsRejected for a producer out of turn."""
         for header, batch in parts:
-            if header.producer_id < 0:
-                continue
-            if header.is_control:
-                self._producers.check_marker(header, _marker_in(batch))
-                continue
-            if source is Source.CLIENT:
-                original = self._producers.original_of(header)
+            if header.producer_id >= 0:
+                original = self._producers.admit(header, batch, source is Source.CLIENT)
                 if original is not None:
                     return original
-            self._producers.check_data(header, check_sequence=source is Source.CLIENT)
         return None
 
     def _note_producers(
@@ -182,20 +166,11 @@ class PartitionLog:
     ) -> None:
         for header, batch in parts:
             if header.producer_id >= 0:
-                timestamp = max(header.max_timestamp, append_time)
-                if header.is_control:
-                    self._note_marker(header, _marker_in(batch), offset, timestamp)
-                else:
-                    self._producers.wrote_data(header, offset, timestamp)
+                timestamp = append_time if append_time >= 0 else header.max_timestamp
+                aborted = self._producers.wrote(header, batch, offset, timestamp)
+                if aborted is not None:
+                    self.segments.active.add_aborted(aborted)
             offset += header.record_count
-
-    def _note_marker(
-        self, header: BatchHeader, marker: Marker, offset: int, timestamp: int
-    ) -> None:
-        ended = self._producers.wrote_marker(header, marker, offset, timestamp)
-        if ended is not None and ended.aborted:
-            stable = self._producers.undecided_from(offset + 1)
-            self.segments.active.add_aborted(AbortedTransaction(*ended[:3], stable))
 
     def _write(
         self, batches: memoryview, last_offset: int, max_timestamp: int, now_ms: int
@@ -504,10 +479,3 @@ class PartitionLog:
         self._reader.forget()
         self._files_changed()
         return True
-
-
-def _marker_in(batch: memoryview) -> Marker:
-    marker = marker_of(batch)
-    if marker is None:
-        raise RecordsRejected(ErrorCode.INVALID_RECORD, "A control batch without a marker")
-    return marker

@@ -4,16 +4,20 @@ A pure state machine over batch headers: it is asked before a batch is written a
 and replaying the headers of a log gives the same state again.
 """
 
-import struct
 from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crc32c import crc32c
-
 from holdfast.broker.log.errors import RecordsRejected
+from holdfast.broker.log.index import AbortedTransaction
 from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.records.batch import NO_SEQUENCE, SEQUENCE_MODULUS, BatchHeader, Marker
+from holdfast.broker.records.batch import (
+    NO_SEQUENCE,
+    SEQUENCE_MODULUS,
+    BatchHeader,
+    Marker,
+    marker_of,
+)
 
 REMEMBERED_BATCHES = 5
 """A producer has at most five requests in flight, so a retry is always of one of these."""
@@ -40,15 +44,6 @@ class ProducerSnapshot(NamedTuple):
     last_timestamp: int
     coordinator_epoch: int
     transaction_start: int
-
-
-class EndedTransaction(NamedTuple):
-    """A transaction that had records here, and the offset of its marker."""
-
-    producer_id: int
-    first_offset: int
-    last_offset: int
-    aborted: bool
 
 
 class Producer:
@@ -82,12 +77,19 @@ class Producer:
 class Producers:
     """All producers of one partition."""
 
-    def __init__(self) -> None:
-        self._by_id: dict[int, Producer] = {}
+    def __init__(self, known: dict[int, Producer] | None = None) -> None:
+        self._by_id = known or {}
         # Transactions begin in offset order, so the first of this dict is the oldest.
-        self._open: dict[int, int] = {}
-        # Ended by a marker that readers cannot see yet: still undecided to them.
-        self._ending: deque[EndedTransaction] = deque()
+        self._open: dict[int, int] = {
+            producer_id: producer.transaction_start
+            for producer_id, producer in sorted(
+                self._by_id.items(), key=lambda item: item[1].transaction_start
+            )
+            if producer.transaction_start != NO_TRANSACTION
+        }
+        # First offset and marker of those that ended by a marker which readers cannot see yet:
+        # still undecided to them.
+        self._ending: deque[tuple[int, int]] = deque()
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -97,35 +99,39 @@ class Producers:
 
     # before a batch is written
 
-    def original_of(self, header: BatchHeader) -> WrittenBatch | None:
-        """The batch that this one repeats, if it was written before."""
-        producer = self._by_id.get(header.producer_id)
-        if producer is None or producer.epoch != header.producer_epoch:
-            return None
-        sequences = (header.base_sequence, header.last_sequence)
-        for batch in producer.batches:
-            if (batch.first_sequence, batch.last_sequence) == sequences:
-                return batch
-        return None
+    def admit(
+        self, header: BatchHeader, batch: memoryview, from_client: bool
+    ) -> WrittenBatch | None:
+        """The batch that this one repeats, if it was written before.
 
-    def check_data(self, header: BatchHeader, check_sequence: bool) -> None:
-        """Raises RecordsRejected unless this producer may write this batch now."""
+        Raises RecordsRejected unless its producer may write it now. Coordinators give no sequences.
+        """
         producer = self._by_id.get(header.producer_id)
+        if header.is_control:
+            self._check_marker(header, marker_of(batch), producer)
+            return None
         if producer is None:
             # Its state is gone (expired, or the records were deleted): any sequence may go on.
-            return
+            return None
+        if from_client:
+            original = _original_of(header, producer)
+            if original is not None:
+                return original
         self._check_epoch(header, producer)
-        if check_sequence:
+        if from_client:
             _check_sequence(header, producer)
         if producer.transaction_start != NO_TRANSACTION and not header.is_transactional:
             raise RecordsRejected(
                 ErrorCode.INVALID_TXN_STATE,
                 f"Producer {header.producer_id} has a transaction open, and this is not part of it",
             )
+        return None
 
-    def check_marker(self, header: BatchHeader, marker: Marker) -> None:
-        """Raises RecordsRejected for the marker of a producer or a coordinator of the past."""
-        producer = self._by_id.get(header.producer_id)
+    def _check_marker(
+        self, header: BatchHeader, marker: Marker | None, producer: Producer | None
+    ) -> None:
+        if marker is None:
+            raise RecordsRejected(ErrorCode.INVALID_RECORD, "A control batch without a marker")
         if producer is None:
             return
         self._check_epoch(header, producer)
@@ -146,24 +152,19 @@ class Producers:
 
     # after it was written
 
-    def wrote_data(self, header: BatchHeader, base_offset: int, timestamp: int) -> None:
-        producer = self._of(header)
-        last_offset = base_offset + header.last_offset_delta
-        producer.batches.append(
-            WrittenBatch(
-                header.base_sequence, header.last_sequence, base_offset, last_offset, timestamp
-            )
-        )
-        del producer.batches[:-REMEMBERED_BATCHES]
-        producer.last_timestamp = timestamp
-        if header.is_transactional and producer.transaction_start == NO_TRANSACTION:
-            producer.transaction_start = base_offset
-            self._open[header.producer_id] = base_offset
+    def wrote(
+        self, header: BatchHeader, batch: bytes | memoryview, offset: int, timestamp: int
+    ) -> AbortedTransaction | None:
+        """A batch is in the log at `offset`; the transaction that it aborted, if it did.
 
-    def wrote_marker(
-        self, header: BatchHeader, marker: Marker, offset: int, timestamp: int
-    ) -> EndedTransaction | None:
-        """The transaction that this ended; None if the producer had written nothing here."""
+        Of the batch itself only a marker is read.
+        """
+        if not header.is_control:
+            self._wrote_data(header, offset, timestamp)
+            return None
+        marker = marker_of(batch)
+        if marker is None:
+            return None
         producer = self._of(header)
         producer.coordinator_epoch = marker.coordinator_epoch
         producer.last_timestamp = timestamp
@@ -172,9 +173,28 @@ class Producers:
             return None
         producer.transaction_start = NO_TRANSACTION
         del self._open[header.producer_id]
-        ended = EndedTransaction(header.producer_id, start, offset, not marker.commit)
-        self._ending.append(ended)
-        return ended
+        self._ending.append((start, offset))
+        if marker.commit:
+            return None
+        stable = self.undecided_from(offset + 1)
+        return AbortedTransaction(header.producer_id, start, offset, stable)
+
+    def _wrote_data(self, header: BatchHeader, offset: int, timestamp: int) -> None:
+        producer = self._of(header)
+        producer.batches.append(
+            WrittenBatch(
+                header.base_sequence,
+                header.last_sequence,
+                offset,
+                offset + header.last_offset_delta,
+                timestamp,
+            )
+        )
+        del producer.batches[:-REMEMBERED_BATCHES]
+        producer.last_timestamp = timestamp
+        if header.is_transactional and producer.transaction_start == NO_TRANSACTION:
+            producer.transaction_start = offset
+            self._open[header.producer_id] = offset
 
     def _of(self, header: BatchHeader) -> Producer:
         producer = self._by_id.get(header.producer_id)
@@ -194,9 +214,9 @@ class Producers:
         if not self._open and not self._ending:
             return high_watermark
         ending = self._ending
-        while ending and ending[0].last_offset < high_watermark:
+        while ending and ending[0][1] < high_watermark:
             ending.popleft()
-        oldest_ending = min((ended.first_offset for ended in ending), default=high_watermark)
+        oldest_ending = min((first for first, _ in ending), default=high_watermark)
         return min(self.undecided_from(high_watermark), oldest_ending)
 
     def expire(self, now_ms: int, older_than_ms: int) -> int:
@@ -225,6 +245,16 @@ class Producers:
         ]
 
 
+def _original_of(header: BatchHeader, producer: Producer) -> WrittenBatch | None:
+    if producer.epoch != header.producer_epoch:
+        return None
+    sequences = (header.base_sequence, header.last_sequence)
+    for batch in producer.batches:
+        if (batch.first_sequence, batch.last_sequence) == sequences:
+            return batch
+    return None
+
+
 def _check_sequence(header: BatchHeader, producer: Producer) -> None:
     expected = (producer.last_sequence + 1) % SEQUENCE_MODULUS
     if header.producer_epoch != producer.epoch:
@@ -235,58 +265,3 @@ def _check_sequence(header: BatchHeader, producer: Producer) -> None:
             f"Sequence {header.base_sequence} of producer {header.producer_id} "
             f"(epoch {header.producer_epoch}) does not follow: {expected} was expected",
         )
-
-
-# Snapshots: one file, so that a start reads the end of the log alone.
-
-_SNAPSHOT_HEADER = struct.Struct(">4sIq")
-_SNAPSHOT_MAGIC = b"HFP1"
-_PRODUCER_ROW = struct.Struct(">qhiqqb")
-_BATCH_ROW = struct.Struct(">iiqqq")
-
-
-def encode_snapshot(producers: Producers, offset: int) -> bytes:
-    """The state of `producers` at the end offset `offset`."""
-    body = bytearray()
-    for producer_id, producer in producers.items():
-        body += _PRODUCER_ROW.pack(
-            producer_id,
-            producer.epoch,
-            producer.coordinator_epoch,
-            producer.last_timestamp,
-            producer.transaction_start,
-            len(producer.batches),
-        )
-        for batch in producer.batches:
-            body += _BATCH_ROW.pack(*batch)
-    tail = offset.to_bytes(8, "big") + body
-    return _SNAPSHOT_HEADER.pack(_SNAPSHOT_MAGIC, crc32c(tail), offset) + bytes(body)
-
-
-def decode_snapshot(data: bytes, offset: int) -> Producers | None:
-    """The state in a snapshot of `offset`; None if it is not one, or damaged."""
-    if len(data) < _SNAPSHOT_HEADER.size:
-        return None
-    magic, crc, written_at = _SNAPSHOT_HEADER.unpack_from(data)
-    if magic != _SNAPSHOT_MAGIC or written_at != offset or crc != crc32c(data[8:]):
-        return None
-    producers = Producers()
-    position = _SNAPSHOT_HEADER.size
-    open_transactions = []
-    while position < len(data):
-        producer_id, epoch, coordinator_epoch, timestamp, start, count = _PRODUCER_ROW.unpack_from(
-            data, position
-        )
-        position += _PRODUCER_ROW.size
-        producer = producers._by_id[producer_id] = Producer()
-        producer.epoch = epoch
-        producer.coordinator_epoch = coordinator_epoch
-        producer.last_timestamp = timestamp
-        producer.transaction_start = start
-        for _ in range(count):
-            producer.batches.append(WrittenBatch(*_BATCH_ROW.unpack_from(data, position)))
-            position += _BATCH_ROW.size
-        if start != NO_TRANSACTION:
-            open_transactions.append((start, producer_id))
-    producers._open = {producer_id: start for start, producer_id in sorted(open_transactions)}
-    return producers

@@ -7,7 +7,6 @@ from holdfast.broker.log.index import AbortedTransaction
 from holdfast.broker.log.producers import Producers
 from holdfast.broker.log.segment import Segment
 from holdfast.broker.log.segments import Segments
-from holdfast.broker.records.batch import marker_of
 
 
 def replay(
@@ -27,17 +26,11 @@ def replay(
                 continue
             if header.base_offset >= end:
                 return
-            if not header.is_control:
-                producers.wrote_data(header, header.base_offset, header.max_timestamp)
-                continue
-            marker = marker_of(segment.read_batch(found.position, header))
-            if marker is None:
-                continue
-            offset = header.base_offset
-            ended = producers.wrote_marker(header, marker, offset, header.max_timestamp)
-            if ended is not None and ended.aborted and on_aborted is not None:
-                stable = producers.undecided_from(offset + 1)
-                on_aborted(segment, AbortedTransaction(*ended[:3], stable))
+            # Of data its header says enough.
+            batch = segment.read_batch(found.position, header) if header.is_control else b""
+            aborted = producers.wrote(header, batch, header.base_offset, header.max_timestamp)
+            if aborted is not None and on_aborted is not None:
+                on_aborted(segment, aborted)
 
 
 def producers_at(directory: str, segments: Segments, offset: int) -> Producers:
