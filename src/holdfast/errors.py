@@ -73,6 +73,10 @@ class GateStoppedError(TerminalError):
     a person has to do."""
 
 
+class EventsLostError(TerminalError):
+    """Retention has deleted events before they were read. Someone must accept that to go on."""
+
+
 class StaleStateError(TransientError):
     """The state at hand is not that of the last commit. It must be read again before acting."""
 
