@@ -1,0 +1,67 @@
+"""Small files of Spark's, wherever they are: a local folder, HDFS, an object store."""
+
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+
+class HadoopFiles:
+    """Reads, deletes and locks files through the file systems that Spark itself uses."""
+
+    def __init__(self, session: SparkSession) -> None:
+        context = session.sparkContext
+        self._jvm: Any = context._jvm
+        self._configuration = context._jsc.hadoopConfiguration()
+
+    def read_text(self, location: str) -> str:
+        path = self._path(location)
+        stream = path.getFileSystem(self._configuration).open(path)
+        try:
+            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        finally:
+            stream.close()
+
+    def delete(self, location: str) -> None:
+        """Delete a folder with all that is in it; nothing happens if it is not there."""
+        path = self._path(location)
+        path.getFileSystem(self._configuration).delete(path, True)
+
+    def lock(self, location: str) -> "FileLock | None":
+        """Lock a local file for as long as this JVM lives; None if somebody has it already.
+
+        The JVM holds it, not Python, because the JVM is who writes: after a kill -9 of Python it
+        goes on for a moment.
+        """
+        path = self._path(location)
+        path.getFileSystem(self._configuration).mkdirs(path.getParent())
+        file = self._jvm.java.io.RandomAccessFile(path.toUri().getPath(), "rw")
+        if self._try_lock(file):
+            return FileLock(file)
+        file.close()
+        return None
+
+    def is_local(self, location: str) -> bool:
+        path = self._path(location)
+        return bool(path.getFileSystem(self._configuration).getScheme() == "file")
+
+    def _try_lock(self, file: Any) -> bool:
+        try:
+            return file.getChannel().tryLock() is not None
+        except Py4JJavaError as error:
+            if "OverlappingFileLockException" in str(error.java_exception):
+                return False  # this JVM has it
+            raise
+
+    def _path(self, location: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(location)
+
+
+class FileLock:
+    """A lock that is held."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def release(self) -> None:
+        self._file.close()

@@ -1,0 +1,59 @@
+"""What the pipeline counts, for Prometheus. Labels name flows and parts, never keys."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+_LATENCIES = (0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 15, 60, 300)
+_DURATIONS = (0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 15, 60)
+
+
+class Metrics:
+    """One set of series for a whole pipeline."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.events_in = self._counter("events_in", "Events that the gate has taken")
+        self.events_out = self._counter("events_out", "Events that have come out to processed")
+        self.events_held = self._counter("events_held", "Events that were put on hold")
+        self.events_drained = self._counter(
+            "events_drained", "Events that have come out of held, after a release or an expiry"
+        )
+        self.events_dead_lettered = self._counter(
+            "events_dead_lettered", "Events that went to the dead letters"
+        )
+        self.events_landed = self._counter("events_landed", "Events added to the raw zone")
+        self.batch_seconds = Histogram(
+            "holdfast_batch_duration_seconds",
+            "How long a batch took",
+            ["flow", "part"],
+            buckets=_DURATIONS,
+            registry=self.registry,
+        )
+        self.latency_seconds = Histogram(
+            "holdfast_end_to_end_latency_seconds",
+            "From an event's timestamp to the commit that let it out",
+            ["flow"],
+            buckets=_LATENCIES,
+            registry=self.registry,
+        )
+        self.lag_records = self._gauge("lag_records", "Events that the gate has yet to take")
+        self.lag_seconds = self._gauge("lag_seconds", "Age of the first of them")
+        self.held_keys = self._gauge("held_keys", "Keys that are held or draining")
+        self.held_events = self._gauge("held_events", "Events in held that are yet to come out")
+        self.held_bytes = self._gauge("held_bytes", "Bytes of their keys and values")
+        self.blocked = self._gauge("blocked", "1 while the flow waits for room in held")
+        self.part_up = self._gauge("part_up", "1 while the part runs", "part")
+        self.part_failures = self._counter(
+            "part_failures", "How often the part failed or did not start", "part"
+        )
+
+    def forget(self, flow: str) -> None:
+        """The flow is not registered any more: its series end."""
+        for metric in vars(self).values():
+            if isinstance(metric, Counter | Gauge | Histogram):
+                metric.remove_by_labels({"flow": flow})
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"holdfast_{name}", text, ["flow", *labels], registry=self.registry)
+
+    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
+        return Gauge(f"holdfast_{name}", text, ["flow", *labels], registry=self.registry)
