@@ -7,6 +7,7 @@ import errno
 import os
 import resource
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 
 
@@ -39,9 +40,10 @@ class File:
         self.fd = -1
         self.fd = disk.open(path, flags | os.O_CLOEXEC, 0o644)
 
-    def __del__(self) -> None:
+    # Bound here, because the module may be gone before the last file when the process ends.
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
         if self.fd >= 0:
-            os.close(self.fd)
+            close(self.fd)
 
 
 class OpenFiles:
