@@ -114,7 +114,7 @@ class Step:
         Only before events, and in a step that has none.
         """
         if self._end != self._start or log_start <= self._start:
-            raise GateStoppedError("A loss is accepted by a step of its own, and only if there is.")
+            raise GateStoppedError("A loss is accepted by a step of its own, and only of one.")
         self._draft.note(Outcome.LOSS_ACCEPTED, lost_until=log_start)
         self._end = log_start
 
@@ -133,14 +133,14 @@ class Step:
         """
         self._check_range(offsets)
         verdicts = bytearray(len(keys))
-        known, tallies = self._verdicts, self._tallies
+        known, tallies, hold = self._verdicts, self._tallies, Verdict.HOLD
         for index, key in enumerate(keys):
             verdict = known.get(key)
             if verdict is None:
                 verdict = self._verdict(key)
             if verdict:
                 verdicts[index] = verdict
-                if verdict == 1:
+                if verdict is hold:
                     tally = tallies[key]  # type: ignore[index]  # records without key pass
                     if not tally.events:
                         tally.oldest = timestamps[index]

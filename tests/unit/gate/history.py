@@ -23,7 +23,7 @@ _CRASHES = (Crash.NEVER,) * 4 + (Crash.BEFORE_COMMIT, Crash.AFTER_COMMIT)
 
 
 class History:
-    """What happens in it follows from the seed alone; `log` tells it in words."""
+    """What happens in it follows from the seed and the plan alone; `log` tells it in words."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -35,19 +35,28 @@ class History:
         self.owners = 0
         self.driver = self._new_driver()
 
-    def run(self) -> None:
-        if self.rng.random() < 0.7:
-            self.kafka.ask(Hold(id="h", actor="ana", at=self.now, key=_OFTEN[0]))
-            self._tell(f"control 0: hold of {_OFTEN[0]!r}")
-        for _ in range(self.rng.randint(8, 24)):
-            self.rng.choice(_ACTIONS)(self)
+    def run(self, plan: "Plan") -> None:
+        """Each action has a seed of its own, so that the others stay the same without it."""
+        for action, seed in plan:
+            self.rng.seed(seed)
+            action(self)
             self._check()
+        self.rng.seed(0)
         self._wind_up()
 
     def _tell(self, what: str) -> None:
         self.log.append(f"{self.now}: {what}")
 
     # what producers and operators do
+
+    def hold_often(self) -> None:
+        command = Hold(id=f"c{len(self.kafka.control)}", actor="ana", at=self.now, key=_OFTEN[0])
+        self._tell(f"control {self.kafka.ask(command)}: {command}")
+
+    def release_often(self) -> None:
+        identity, pace = f"c{len(self.kafka.control)}", self.rng.choice((None, None, 2.5))
+        command = Release(id=identity, actor="ana", at=self.now, key=_OFTEN[0], pace=pace)
+        self._tell(f"control {self.kafka.ask(command)}: {command}")
 
     def send(self) -> None:
         rng = self.rng
@@ -146,8 +155,9 @@ class History:
     def keep(self) -> None:
         crash, rows = self.rng.choice(_CRASHES), self.rng.choice((1, 1, 2, 50))
         self._tell(f"keeper, {rows} rows, {crash.name}")
-        self.driver.keep(self.now, crash=crash, rows=rows)
-        self.now += self.rng.choice((0, 0, 200))
+        for _ in range(self.rng.choice((1, 1, 3))):
+            self.driver.keep(self.now, crash=crash, rows=rows)
+        self.now += self.rng.choice((0, 0, 500))
 
     def restart(self) -> None:
         self._tell("killed; another process starts")
@@ -200,11 +210,16 @@ class History:
             explained.check_nothing_is_open()
 
 
-_ACTIONS: tuple[Callable[[History], None], ...] = (
+Action = Callable[[History], None]
+Plan = list[tuple[Action, int]]
+
+_ACTIONS: tuple[Action, ...] = (
     *(History.send,) * 12,
-    *(History.ask,) * 10,
+    *(History.ask,) * 5,
+    *(History.hold_often,) * 2,
+    *(History.release_often,) * 2,
     *(History.batch,) * 13,
-    *(History.keep,) * 14,
+    *(History.keep,) * 11,
     *(History.wait,) * 5,
     *(History.restart,) * 4,
     *(History.change_settings,) * 2,
@@ -212,12 +227,30 @@ _ACTIONS: tuple[Callable[[History], None], ...] = (
 )
 
 
+def plan_of(seed: int) -> Plan:
+    rng = random.Random(-seed - 1)
+    begin = [History.hold_often, History.send, History.batch] if rng.random() < 0.7 else []
+    actions = begin + rng.choices(_ACTIONS, k=rng.randint(8, 22))
+    return [(action, rng.getrandbits(32)) for action in actions]
+
+
 def run_history(seed: int) -> None:
-    """Run it; a failure names the seed, and tells what happened."""
-    history = None
+    """Run it; a failure names the seed, and tells the shortest story that still fails."""
+    plan = plan_of(seed)
+    if _failure(seed, plan) is None:
+        return
+    for step in reversed(plan):
+        shorter = [each for each in plan if each is not step]
+        if _failure(seed, shorter) is not None:
+            plan = shorter
+    story, error = _failure(seed, plan) or ("", None)
+    raise AssertionError(f"seed {seed}: {error!r}\n{story}") from error
+
+
+def _failure(seed: int, plan: Plan) -> tuple[str, Exception] | None:
+    history = History(seed)
     try:
-        history = History(seed)
-        history.run()
+        history.run(plan)
     except Exception as error:
-        story = "\n".join(history.log) if history is not None else ""
-        raise AssertionError(f"seed {seed}: {error!r}\n{story}") from error
+        return "\n".join(history.log), error
+    return None
