@@ -1,0 +1,176 @@
+"""The two systems under measurement, seen alike: topics, holds, a process."""
+
+import os
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+import holdfast
+from bench.load.child import Child
+from bench.load.events import bulk_producer, flush
+from bench.peers.streams import Guarantee, Store, StreamsGate, compile_peer
+from holdfast.flows.commands import Hold, encode_command
+from holdfast.flows.names import REGISTRY_TOPIC, FlowNames
+
+READY_DEADLINE_S = 120.0
+
+
+class System(ABC):
+    """Holds and releases the keys of flows on one Kafka."""
+
+    name: str
+
+    def __init__(self, bootstrap: str, folder: Path, partitions: int) -> None:
+        self.bootstrap = bootstrap
+        self.partitions = partitions
+        self._folder = folder / self.name
+        self._folder.mkdir(parents=True)
+
+    def events(self, flow: str) -> str:
+        return FlowNames(flow).events
+
+    def processed(self, flow: str) -> str:
+        return FlowNames(flow).processed
+
+    @abstractmethod
+    def create(self, flow: str) -> None:
+        """Make the flow's topics."""
+
+    @abstractmethod
+    def hold(self, flow: str, keys: Iterable[bytes]) -> None:
+        """Ask for the keys to be held, before there are events of them."""
+
+    @abstractmethod
+    @contextmanager
+    def running(self, flow: str) -> Iterator[Child]:
+        """The system at work on that flow, from when it is ready for events."""
+
+    def drop(self, flow: str) -> None:
+        """Remove all topics of the flow, so that they take no room."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        ours = [name for name in admin.list_topics(timeout=30).topics if _is_of(name, flow)]
+        for future in admin.delete_topics(ours).values():
+            future.result(30)
+
+
+class Streams(System):
+    """Kafka Streams."""
+
+    name = "streams"
+
+    def __init__(
+        self,
+        bootstrap: str,
+        folder: Path,
+        partitions: int,
+        *,
+        guarantee: Guarantee = "exactly_once_v2",
+        store: Store = "memory",
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(bootstrap, folder, partitions)
+        self._classes = compile_peer(self._folder / "classes")
+        self._guarantee = guarantee
+        self._store = store
+        self._settings = settings
+
+    def create(self, flow: str) -> None:
+        names = FlowNames(flow)
+        compacted = {"cleanup.policy": "compact"}
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        topics = [
+            NewTopic(names.events, self.partitions, 1),
+            NewTopic(names.control, self.partitions, 1, config=compacted),
+            NewTopic(names.processed, self.partitions, 1),
+        ]
+        for future in admin.create_topics(topics).values():
+            future.result(30)
+
+    def hold(self, flow: str, keys: Iterable[bytes]) -> None:
+        producer = bulk_producer(self.bootstrap)
+        for key in keys:
+            producer.produce(FlowNames(flow).control, b"held", key)
+        flush(producer)
+
+    @contextmanager
+    def running(self, flow: str) -> Iterator[Child]:
+        names = FlowNames(flow)
+        gate = StreamsGate(
+            self._folder / flow,
+            self._classes,
+            self.bootstrap,
+            name=flow,
+            events=names.events,
+            control=names.control,
+            processed=names.processed,
+            guarantee=self._guarantee,
+            store=self._store,
+            settings=self._settings,
+        )
+        with gate:
+            yield gate.child
+
+
+class Holdfast(System):
+    """Ours: `holdfast pipeline`."""
+
+    name = "holdfast"
+
+    def create(self, flow: str) -> None:
+        with holdfast.connect(self.bootstrap) as client:
+            client.flow(flow).create(partitions=self.partitions)
+
+    def hold(self, flow: str, keys: Iterable[bytes]) -> None:
+        producer = bulk_producer(self.bootstrap)
+        at = round(time.time() * 1000)
+        for key in keys:
+            command = Hold(id=f"hold-{key.decode()}", actor="bench", at=at, key=key)
+            name, value = encode_command(command)
+            producer.produce(FlowNames(flow).control, value, name)
+        flush(producer)
+
+    @contextmanager
+    def running(self, flow: str) -> Iterator[Child]:
+        command = [
+            sys.executable, "-m", "holdfast.cli", "pipeline",
+            "--kafka", self.bootstrap, "--data-dir", str(self._folder / flow),
+        ]  # fmt: skip
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_PIPELINE")}
+        log = self._folder / f"{flow}.log"
+        with Child(command, log, environment=environment) as pipeline:
+            self._wait_until_ready(flow, pipeline)
+            yield pipeline
+
+    def drop(self, flow: str) -> None:
+        # A flow that stays registered would be started again by the next pipeline.
+        producer = bulk_producer(self.bootstrap)
+        producer.produce(REGISTRY_TOPIC, None, flow.encode())
+        flush(producer)
+        super().drop(flow)
+
+    def _wait_until_ready(self, flow: str, pipeline: Child) -> None:
+        """The gate's first step commits a position for every partition."""
+        consumer = Consumer(
+            {"bootstrap.servers": self.bootstrap, "group.id": FlowNames(flow).group}
+        )
+        places = [TopicPartition(self.events(flow), p) for p in range(self.partitions)]
+        end = time.monotonic() + READY_DEADLINE_S
+        try:
+            while any(place.offset < 0 for place in consumer.committed(places, timeout=30)):
+                pipeline.check()
+                if time.monotonic() > end:
+                    raise TimeoutError(f"no position of {flow} within {READY_DEADLINE_S:.0f} s")
+                time.sleep(0.05)
+        finally:
+            consumer.close()
+
+
+def _is_of(topic: str, flow: str) -> bool:
+    """Also the change logs, which Streams names after the application."""
+    return topic.startswith((f"{flow}.", f"{flow}-held-"))

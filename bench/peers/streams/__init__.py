@@ -1,0 +1,115 @@
+"""The peer of the gate: Kafka Streams holding and releasing keys, as a competent team would do it.
+
+It does less than the gate does: no limits, no journal, no status, no dead letters, no source
+coordinate on what comes out; and a hold takes effect when its task comes to it, not when it was
+acknowledged. What is compared is the work that both do: which keys are held is looked up for every
+event, held events are kept each by itself, a release lets them out in order before newer ones, and
+all of it happens exactly once.
+"""
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from bench.load.child import Child
+from holdfast.jars import class_path
+
+Guarantee = Literal["exactly_once_v2", "at_least_once"]
+Store = Literal["memory", "rocksdb"]
+
+START_DEADLINE_S = 60.0
+_SOURCES = Path(__file__).parent
+
+JVM = ["java", "-Xms1g", "-Xmx1g", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20"]
+
+# Streams' own defaults but for these. `commit.interval.ms` stays at its default, 100 with
+# exactly_once_v2.
+TUNED = {
+    "num.stream.threads": "2",
+    "producer.linger.ms": "5",
+    "producer.batch.size": "131072",
+    "main.consumer.max.poll.records": "5000",
+    "buffered.records.per.partition": "5000",
+}
+
+
+def compile_peer(classes: Path) -> Path:
+    """Compile the peer into a folder. -> the folder"""
+    sources = sorted(str(source) for source in _SOURCES.glob("*.java"))
+    done = subprocess.run(
+        ["javac", "-cp", class_path("kafka"), "-d", str(classes), *sources],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"javac: {done.stdout}{done.stderr}")
+    return classes
+
+
+class StreamsGate:
+    """One application: its name is its group, and what it has held is found again under it."""
+
+    def __init__(
+        self,
+        folder: Path,
+        classes: Path,
+        bootstrap: str,
+        *,
+        name: str,
+        events: str,
+        control: str,
+        processed: str,
+        guarantee: Guarantee = "exactly_once_v2",
+        store: Store = "memory",
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._settings = folder / f"{name}.properties"
+        everything = {
+            "bootstrap.servers": bootstrap,
+            "application.id": name,
+            "state.dir": str(folder / "state"),
+            "processing.guarantee": guarantee,
+            "auto.offset.reset": "earliest",
+            "gate.events": events,
+            "gate.control": control,
+            "gate.processed": processed,
+            "gate.store": store,
+            **TUNED,
+            **(settings or {}),
+        }
+        self._settings.write_text("".join(f"{k}={v}\n" for k, v in everything.items()))
+        self.child = Child(
+            [*JVM, "-cp", f"{classes}:{class_path('kafka')}", "HoldingGate", str(self._settings)],
+            folder / f"{name}.log",
+        )
+
+    def start(self) -> Self:
+        """Start, and return once it has its partitions."""
+        self.child.start()
+        try:
+            self.child.wait_for("^State RUNNING$", START_DEADLINE_S)
+        except BaseException:
+            self.child.kill()
+            raise
+        return self
+
+    def stop(self) -> None:
+        self.child.stop()
+
+    def kill(self) -> None:
+        self.child.kill()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.child.__exit__(kind, error, trace)
