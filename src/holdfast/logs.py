@@ -5,10 +5,12 @@ written as escapes: nobody can forge a line or colour a terminal. And since a cl
 as fast as it sends, each place in the code writes so many a second, then says how many it left out.
 """
 
+import json
 import logging
 import sys
 import time
 from collections.abc import Callable
+from typing import Literal
 
 LINES_PER_SECOND = 20
 """Of one place in the code: enough to see what happens, too few to fill a disk."""
@@ -20,10 +22,11 @@ _ESCAPED = {n: f"\\x{n:02x}" for n in (*range(32), *range(127, 160))} | {
 }
 
 
-def log_to_stderr(level: int = logging.INFO) -> None:
-    """Send the process's log to standard error."""
+def log_to_stderr(level: int = logging.INFO, form: Literal["text", "json"] = "text") -> None:
+    """Send the process's log to standard error: as text for people, or one JSON object a line."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(OneLine("%(asctime)s %(levelname)s %(message)s"))
+    text = OneLine("%(asctime)s %(levelname)s %(message)s")
+    handler.setFormatter(JsonLine() if form == "json" else text)
     handler.addFilter(Bounded())
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -36,6 +39,24 @@ class OneLine(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         record.message = record.message.translate(_ESCAPED)
         return super().formatMessage(record)
+
+
+class JsonLine(logging.Formatter):
+    """One JSON object a line, with what the caller gave as `extra` beside the message."""
+
+    _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = {
+            "time": record.created,
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            **{name: value for name, value in vars(record).items() if name not in self._OWN},
+        }
+        if record.exc_info:
+            fields["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(fields, default=str)
 
 
 class Bounded(logging.Filter):

@@ -1,10 +1,11 @@
 """A line is a line, and a flood is bounded."""
 
+import json
 import logging
 
 import pytest
 
-from holdfast.logs import LINES_PER_SECOND, Bounded, OneLine
+from holdfast.logs import LINES_PER_SECOND, Bounded, JsonLine, OneLine
 
 
 def record(message: str, *args: object, line: int = 1) -> logging.LogRecord:
@@ -33,6 +34,21 @@ def test_a_traceback_keeps_its_lines() -> None:
             "x", logging.ERROR, "f", 1, "failed", (), (ValueError, error, error.__traceback__)
         )
     assert OneLine("%(message)s").format(failed).count("\n") > 1
+
+
+def test_a_json_line_carries_what_was_given_beside_the_message() -> None:
+    made = record("%s\nends", "Flow orders")
+    made.flow = "orders"
+    line = JsonLine().format(made)
+    assert "\n" not in line
+    fields = json.loads(line)
+    assert fields.pop("time") == made.created
+    assert fields == {
+        "level": "INFO",
+        "logger": "x",
+        "message": "Flow orders\nends",
+        "flow": "orders",
+    }
 
 
 def test_a_flood_of_one_kind_is_cut_and_counted_and_others_are_not() -> None:
