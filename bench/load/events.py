@@ -1,7 +1,7 @@
 """Numbered events: written by the million, and read back to see that each came out as it should."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,11 @@ class Load:
     keys: int
     held: int
 
+    @property
+    def cycle(self) -> list[bytes]:
+        """The keys in the order of their events."""
+        return [self.key(number) for number in range(self.keys)]
+
     def key(self, number: int) -> bytes:
         return b"key-%06d" % (number % self.keys)
 
@@ -49,8 +54,9 @@ def encode_event(number: int) -> bytes:
     return number.to_bytes(8) + time.monotonic_ns().to_bytes(8) + _PADDING
 
 
-def decode_event(value: bytes) -> tuple[int, int]:
+def decode_event(value: bytes | None) -> tuple[int, int]:
     """-> number, time in ns"""
+    assert value is not None, "not an event of this load"
     return int.from_bytes(value[:8]), int.from_bytes(value[8:16])
 
 
@@ -68,18 +74,17 @@ def bulk_producer(bootstrap: str) -> Producer:
     )
 
 
-def fill(bootstrap: str, topic: str, load: Load, partitions: int) -> None:
-    """Write all events of the load, and wait until they are acknowledged."""
+def fill(bootstrap: str, topic: str, cycle: Sequence[bytes], count: int, partitions: int) -> None:
+    """Write events 0 to `count`, whose keys go round the cycle, and wait for the last."""
     producer = bulk_producer(bootstrap)
-    keys = [load.key(number) for number in range(load.keys)]
-    # The partitions are worked out once a key, not once an event.
-    homes = [partition_of(key, partitions) for key in keys]
+    # The partition is worked out once a key, not once an event.
+    homes = [partition_of(key, partitions) for key in cycle]
     send, poll = producer.produce, producer.poll
-    for number in range(load.count):
-        key = number % load.keys
+    for number in range(count):
+        place = number % len(cycle)
         while True:
             try:
-                send(topic, encode_event(number), keys[key], partition=homes[key])
+                send(topic, encode_event(number), cycle[place], partition=homes[place])
                 break
             except BufferError:
                 poll(0.01)

@@ -42,7 +42,7 @@ class Readable:
 def watch(
     readable: Readable, expected: int, check: Callable[[], None], timeout: float
 ) -> list[Sample]:
-    """Samples until the expected records are there and no more come. `check` raises if all is lost."""
+    """Samples until the expected records are there and no more come; `check` may raise before."""
     samples = [Sample(time.monotonic(), readable.offsets())]
     end = samples[0].at + timeout
     while True:

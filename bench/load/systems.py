@@ -137,14 +137,16 @@ class Holdfast(System):
 
     @contextmanager
     def running(self, flow: str) -> Iterator[Child]:
-        command = [
-            sys.executable, "-m", "holdfast.cli", "pipeline",
-            "--kafka", self.bootstrap, "--data-dir", str(self._folder / flow),
-        ]  # fmt: skip
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_PIPELINE")}
+        command = [sys.executable, "-m", "holdfast.cli", "pipeline", "--kafka", self.bootstrap]
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_")} | {
+            "HOLDFAST_PIPELINE_DATA_DIR": str(self._folder / flow),
+            # The peer lands nothing in a lake, so neither do we.
+            "HOLDFAST_PIPELINE_RAW_ZONE": "false",
+        }
         log = self._folder / f"{flow}.log"
-        with Child(command, log, environment=environment) as pipeline:
-            self._wait_until_ready(flow, pipeline)
+        with Child(command, log, folder=self._folder, environment=environment) as pipeline:
+            # The first step commits a position for every partition.
+            self.wait_until_taken(flow, 0, pipeline, READY_DEADLINE_S)
             yield pipeline
 
     def drop(self, flow: str) -> None:
@@ -154,21 +156,24 @@ class Holdfast(System):
         flush(producer)
         super().drop(flow)
 
-    def _wait_until_ready(self, flow: str, pipeline: Child) -> None:
-        """The gate's first step commits a position for every partition."""
-        consumer = Consumer(
-            {"bootstrap.servers": self.bootstrap, "group.id": FlowNames(flow).group}
-        )
-        places = [TopicPartition(self.events(flow), p) for p in range(self.partitions)]
-        end = time.monotonic() + READY_DEADLINE_S
+    def taken(self, flow: str) -> int:
+        """How many offsets of the flow's events the gate has committed; -1: no position yet."""
+        settings = {"bootstrap.servers": self.bootstrap, "group.id": FlowNames(flow).group}
+        consumer = Consumer(settings)
         try:
-            while any(place.offset < 0 for place in consumer.committed(places, timeout=30)):
-                pipeline.check()
-                if time.monotonic() > end:
-                    raise TimeoutError(f"no position of {flow} within {READY_DEADLINE_S:.0f} s")
-                time.sleep(0.05)
+            places = [TopicPartition(self.events(flow), p) for p in range(self.partitions)]
+            offsets = [place.offset for place in consumer.committed(places, timeout=30)]
         finally:
             consumer.close()
+        return sum(offsets) if min(offsets) >= 0 else -1
+
+    def wait_until_taken(self, flow: str, events: int, pipeline: Child, timeout: float) -> None:
+        end = time.monotonic() + timeout
+        while self.taken(flow) < events:
+            pipeline.check()
+            if time.monotonic() > end:
+                raise TimeoutError(f"{self.taken(flow):,} of {events:,} after {timeout:.0f} s")
+            time.sleep(0.1)
 
 
 def _is_of(topic: str, flow: str) -> bool:

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bench.load.events import Load, WrongOutputError, check_output, encode_event, fill
+from bench.load.progress import Readable
+from bench.peers.streams import Store, StreamsGate, compile_peer
 from confluent_kafka import Message
 from tests.brokers import ApacheKafka
 from tests.clients import KEPT, committed, create_topic, producer, read, send, wait_until
 from tests.conftest import unique_name
 
-from bench.load.events import Load, WrongOutputError, check_output, encode_event, fill
-from bench.load.progress import Readable
-from bench.peers.streams import Store, StreamsGate, compile_peer
 from holdfast.flows.keys import partition_of
 
 PARTITIONS = 2
@@ -140,7 +140,7 @@ def test_killed_in_mid_stream_it_loses_nothing_and_doubles_nothing(peer: Peer) -
     load = Load(150_000, keys=300, held=30)
     for key in load.held_keys:
         peer.hold(key.decode())
-    fill(peer.broker.bootstrap, peer.events, load, PARTITIONS)
+    fill(peer.broker.bootstrap, peer.events, load.cycle, load.count, PARTITIONS)
     readable = Readable(peer.broker.bootstrap, peer.processed, PARTITIONS)
     peer.start()
     wait_until(lambda: readable.offsets() > 0, "first records", DEADLINE_S)
