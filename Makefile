@@ -63,6 +63,7 @@ bench: setup  ## every benchmark, against its peer
 
 chaos: setup  ## hundreds of kills under load
 	$(BIN)/python -m tests.chaos $(ARGS)
+	$(BIN)/python -m tests.chaos.processing
 
 fuzz: setup  ## mutated and random frames, for longer than the tests do
 	$(BIN)/python -m tests.fuzz $(ARGS)

@@ -61,6 +61,7 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
             self._settings.librdkafka["on_commit"] = self._on_auto_commit
         self._metrics = get_metrics()
         self._state = KafkaConsumerState.CONSUMING
+        self._closing = False
         self._consumer = LibrdkafkaConsumer(self._settings.librdkafka)
         self._fetcher = Fetcher(self._consumer)
         self._pauses = PauseTable()
@@ -91,7 +92,9 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
         self._consumer.unsubscribe()
 
     def _assign(self, partitions: list[TopicPartition], on_assign: OnAssign | None) -> None:
-        if not partitions:
+        # A rebalance may end while the consumer closes: what it brings is given up at once, and
+        # the coordinator no longer answers.
+        if not partitions or self._closing:
             return
         with self._callback(KafkaConsumerState.ASSIGNING):
             try:
@@ -264,6 +267,7 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
 
     def close(self, timeout: float | None = None) -> None:
         """Leave the group: the revocation callback runs, and nothing can be polled afterwards."""
+        self._closing = True
         try:
             self._consumer.close()
         except RuntimeError:  # it was closed before
