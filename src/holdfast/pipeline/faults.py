@@ -1,0 +1,44 @@
+"""Named points of a step at which a test stops a process, to see what a crash right there does.
+
+`HOLDFAST_FAULT=<point>@<n>=<file>`: when the process comes to the point for the n-th time, it makes
+the file and stays there until the file is removed. Who waits for the file may kill the process
+meanwhile, stop it, or start another. Unset, a point costs a comparison.
+"""
+
+import os
+import time
+from pathlib import Path
+
+VARIABLE = "HOLDFAST_FAULT"
+
+_POLL_SECONDS = 0.01
+
+
+class _Fault:
+    """The one point that is armed."""
+
+    __slots__ = ("_file", "_left", "_point")
+
+    def __init__(self, text: str) -> None:
+        place, _, file = text.partition("=")
+        self._point, _, count = place.partition("@")
+        self._left = int(count or 1)
+        self._file = Path(file)
+
+    def reach(self, point: str) -> None:
+        if point != self._point:
+            return
+        self._left -= 1
+        if self._left == 0:
+            self._file.write_text(str(os.getpid()))
+            while self._file.exists():
+                time.sleep(_POLL_SECONDS)
+
+
+_armed = _Fault(os.environ[VARIABLE]) if VARIABLE in os.environ else None
+
+
+def reach(point: str) -> None:
+    """The process is at this point."""
+    if _armed is not None:
+        _armed.reach(point)

@@ -1,0 +1,127 @@
+"""The state of a partition, read from Kafka: its committed offset, its status, its held rows."""
+
+import logging
+
+from confluent_kafka import Message
+
+from holdfast.client.connection import Connection
+from holdfast.client.positions import Offsets, Partition
+from holdfast.errors import GateStoppedError, InvalidRecordError, StaleStateError
+from holdfast.flows.names import FlowNames
+from holdfast.flows.registry import Start
+from holdfast.flows.status import Position, decode_status
+from holdfast.gate import (
+    PartitionState,
+    Recount,
+    StatusReader,
+    check_log,
+    starting_position,
+)
+from holdfast.pipeline.events import headers_of
+from holdfast.pipeline.log_reader import LogReader
+from holdfast.pipeline.writer import source_of
+
+log = logging.getLogger(__name__)
+
+
+class Loader:
+    """Reads states as of the last commit. For one thread at a time."""
+
+    def __init__(self, connection: Connection, names: FlowNames) -> None:
+        self._names = names
+        self._offsets = Offsets(connection, committed_only=False)
+        self._reader = LogReader(connection, isolation="read_committed")
+
+    def begin(
+        self, partition: int, committed: Position | None, *, start: Start, control: int, now: int,
+        loss_accepted: bool = False,
+    ) -> PartitionState:  # fmt: skip
+        """The state from which a process that has just become the owner goes on.
+
+        `start` and `control` say where a flow begins that has never run. GateStoppedError if it
+        cannot be known what is held, or events were deleted before they were taken.
+        """
+        status, journal = (
+            Partition(topic, partition) for topic in (self._names.status, self._names.journal)
+        )
+        reader = self._read_status(status)
+        bounds = self._bounds(Partition(self._names.events, partition))
+        position = starting_position(
+            committed, reader.position, journal_is_empty=self._offsets.ends([journal])[journal] == 0
+        )
+        if position is None:
+            first = bounds[0] if start == "earliest" else bounds[1]
+            return PartitionState.first(partition, first, control)
+        if not (loss_accepted and position.offset < bounds[0]):
+            check_log(position, *bounds)
+        return self._counted(partition, reader, now)
+
+    def load(self, partition: int, committed: Position, now: int) -> PartitionState:
+        """The state of that committed step, or StaleStateError if there is a later one by now."""
+        reader = self._read_status(Partition(self._names.status, partition))
+        if not reader.is_at(committed.step):
+            raise StaleStateError(
+                f"Status of partition {partition} is not at step {committed.step}. Compare again."
+            )
+        return self._counted(partition, reader, now)
+
+    def log_start(self, partition: int) -> int:
+        """Where the events begin that are still there."""
+        return self._bounds(Partition(self._names.events, partition))[0]
+
+    def close(self) -> None:
+        self._reader.close()
+
+    def _bounds(self, partition: Partition) -> tuple[int, int]:
+        starts, ends = self._offsets.starts([partition]), self._offsets.ends([partition])
+        return starts[partition], ends[partition]
+
+    def _read_status(self, partition: Partition) -> StatusReader:
+        """All of status/p. Its end is the high watermark: what was committed lies below it, even
+        while the last stable offset, up to which it can be read, is still behind."""
+        reader = StatusReader()
+        for messages in self._reader.read(partition, *self._bounds(partition)):
+            for message in messages:
+                try:
+                    reader.take(decode_status(message.key(), message.value()))
+                except InvalidRecordError as error:
+                    raise GateStoppedError(
+                        f"The gate has stopped: offset {message.offset()} of {partition} cannot "
+                        f"be read, so it cannot know which keys are held. {error}"
+                    ) from None
+        return reader
+
+    def _counted(self, partition: int, reader: StatusReader, now: int) -> PartitionState:
+        assert reader.position is not None
+        recount = Recount(reader.position, reader.entries.values())
+        if not recount.complete:
+            self._recount(Partition(self._names.held, partition), recount)
+        return PartitionState.load(
+            partition, reader.position, recount.entries(), now=now, recounted=recount.counted
+        )
+
+    def _recount(self, held: Partition, recount: Recount) -> None:
+        for messages, _ in self._reader.follow(held, recount.start):
+            for message in messages:
+                _, timestamp = message.timestamp()
+                recount.take(
+                    source_offset(message), message.key() or b"", record_size(message), timestamp
+                )
+            if recount.complete:
+                return
+
+
+def source_offset(message: Message) -> int:
+    """The source offset of a row of held."""
+    source = source_of(headers_of(message))
+    if source is None:
+        raise GateStoppedError(
+            f"The gate has stopped: offset {message.offset()} of {message.topic()} does not say "
+            "which event it is. Something else has written to it."
+        )
+    return source[1]
+
+
+def record_size(message: Message) -> int:
+    """The bytes of key and value, which are what limits count."""
+    return len(message.key() or b"") + len(message.value() or b"")

@@ -1,0 +1,105 @@
+"""Are the topics still those that the gate was started with?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import KafkaException, TopicCollection
+
+from holdfast.client.connection import Connection
+from holdfast.client.kafka_errors import translate
+from holdfast.client.topics import Topics
+from holdfast.errors import GateStoppedError, NotFoundError
+from holdfast.flows.registry import FlowDefinition
+
+_MOST_BATCH_BYTES = 1_000_000
+_BATCH_OVERHEAD = 1_024
+"""What a batch of so many bytes of records may be larger on the wire."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    id: str
+    partitions: int
+
+
+class TopicGuard:
+    """Stops the gate, before it acts, when a topic was made anew or has other partitions: keys
+    would be in other places than what the gate knows of them."""
+
+    def __init__(self, connection: Connection, flow: FlowDefinition) -> None:
+        self._connection = connection
+        self._flow = flow
+        names = flow.names
+        self._outputs = [names.processed, names.held, names.dlq, names.journal, names.status]
+        self._seen: dict[str, _Seen] = {}
+
+    def begin(self) -> None:
+        """Remember the topics as they are, if the gate can work with them."""
+        names, seen = self._flow.names, self._describe()
+        wanted = {topic: self._flow.partitions for topic in seen if topic != names.processed}
+        wanted[names.control] = 1
+        for topic, count in wanted.items():
+            if seen[topic].partitions != count:
+                raise GateStoppedError(
+                    f"The gate has stopped: {topic} has {seen[topic].partitions} partitions, and "
+                    f"the flow needs {count}. Make a new flow with that many partitions."
+                )
+        policy = Topics(self._connection).config(names.events)["cleanup.policy"].value
+        if "compact" in policy:
+            raise GateStoppedError(
+                f"The gate has stopped: {names.events} is compacted, so events vanish before they "
+                "are read. Set its cleanup.policy to 'delete'."
+            )
+        self._seen = seen
+
+    @property
+    def processed_partitions(self) -> int:
+        return self._seen[self._flow.names.processed].partitions
+
+    def check(self) -> None:
+        """Raise GateStoppedError if a topic is not the one that it was."""
+        for topic, now in self._describe().items():
+            before = self._seen[topic]
+            if now.id != before.id:
+                raise GateStoppedError(
+                    f"The gate has stopped: {topic} was deleted and made anew. What was in it is "
+                    "gone, so the gate's positions mean nothing there. Restore it, or delete the "
+                    "flow and make it anew."
+                )
+            if now.partitions != before.partitions:
+                raise GateStoppedError(
+                    f"The gate has stopped: {topic} has {now.partitions} partitions now, and had "
+                    f"{before.partitions}. Keys have moved between partitions, so their order "
+                    "cannot be kept. Make a new flow with that many partitions."
+                )
+
+    def producer_config(self) -> Mapping[str, Any]:
+        """Sizes for producers: a topic's limit is on batches, so a full batch must stay below the
+        smallest, or innocent records are refused; one record may be as large as the largest."""
+        topics = Topics(self._connection)
+        limits = [int(topics.config(t)["max.message.bytes"].value) for t in self._outputs]
+        return {
+            "batch.size": max(1, min(_MOST_BATCH_BYTES, min(limits) - _BATCH_OVERHEAD)),
+            "message.max.bytes": max(1_000, *limits),
+        }
+
+    def _describe(self) -> dict[str, _Seen]:
+        topics = [self._flow.names.events, self._flow.names.control, *self._outputs]
+        try:
+            futures = self._connection.admin.describe_topics(
+                TopicCollection(topics),
+                request_timeout=self._connection.settings.request_timeout,
+            )
+        except KafkaException as error:
+            raise translate(error, "Describing the flow's topics") from None
+        seen = {}
+        for topic, future in futures.items():
+            try:
+                found = self._connection.wait(future, f"Describing the topic {topic!r}")
+            except NotFoundError:
+                raise GateStoppedError(
+                    f"The gate has stopped: there is no topic {topic!r} any more. Restore it."
+                ) from None
+            seen[topic] = _Seen(str(found.topic_id), len(found.partitions))
+        return seen

@@ -1,0 +1,194 @@
+"""Transactions of one transactional id, each call under a deadline of our own.
+
+librdkafka can hang far past its own time-outs (`send_offsets_to_transaction` after a broker's
+restart). So calls are made on a thread of their own; when one is late, thread and producer are
+left behind, and a new producer of the same id begins at `init_transactions`, which aborts what the
+old one left open. The same is done after every error: one way to recover, whatever happened.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
+
+from holdfast.client.connection import Connection
+from holdfast.client.kafka_errors import translate
+from holdfast.errors import (
+    FencedError,
+    HoldfastError,
+    RecordTooLargeError,
+    StaleStateError,
+    TimedOutError,
+    TransientError,
+)
+from holdfast.pipeline import faults
+
+log = logging.getLogger(__name__)
+
+TRANSACTION_TIMEOUT_MS = 90_000
+CALL_SECONDS = 30.0
+"""Longer than any healthy call takes, and well below the transaction's time-out."""
+
+_PRODUCER = {
+    "acks": "all",
+    "partitioner": "murmur2_random",
+    # A commit sends what waits, so this delays nothing; it lets full batches form.
+    "linger.ms": 20,
+    "queue.buffering.max.messages": 200_000,
+    "queue.buffering.max.kbytes": 512 * 1024,
+    "delivery.report.only.error": True,
+    "transaction.timeout.ms": TRANSACTION_TIMEOUT_MS,
+    "reconnect.backoff.max.ms": 1_000,
+    "retry.backoff.ms": 20,
+}
+
+
+class ReplacedError(FencedError):
+    """A newer pipeline has joined the group in this one's place. This process must end."""
+
+
+class MembershipLostError(TransientError):
+    """The group does not know this member any more. The process must start again."""
+
+
+class Transactions:
+    """One transaction at a time: `begin`, produce, `commit`. After any error, `renew`."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        transactional_id: str,
+        config: Mapping[str, Any],
+        *,
+        seconds: float = CALL_SECONDS,
+    ) -> None:
+        self.transactional_id = transactional_id
+        self._connection = connection
+        self._config = {**_PRODUCER, **config, "transactional.id": transactional_id}
+        self._seconds = seconds
+        self._producer: _Calls | None = None
+        self.failures: list[tuple[KafkaError, Message]] = []
+        """Records of the last transaction that were refused."""
+
+    def renew(self, **config: Any) -> None:
+        """A new producer. When this returns, nothing of an older one of this id is open, and
+        nothing that it still sends is taken."""
+        if self._producer is not None:
+            self._producer.abandon()
+        self.failures = []
+        settings = {**self._config, **config, "on_delivery": self._on_failure}
+        self._producer = _Calls(self._connection.make(Producer, settings), self.transactional_id)
+        self._call("init_transactions", self._seconds)
+
+    def begin(self) -> Producer:
+        """Begin a transaction. -> the producer, to produce with"""
+        if self._producer is None:
+            self.renew()
+        assert self._producer is not None
+        self.failures = []
+        self._call("begin_transaction")
+        return self._producer.producer
+
+    def commit(self, offsets: Sequence[TopicPartition], group_metadata: bytes) -> None:
+        """Commit what was produced, and these offsets. If this raises, only a look at the
+        committed offsets can tell what came of it."""
+        faults.reach("before-offsets")
+        self._call("send_offsets_to_transaction", list(offsets), group_metadata, self._seconds)
+        faults.reach("before-commit")
+        self._call("commit_transaction", self._seconds)
+        faults.reach("after-commit")
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        assert self._producer is not None
+        try:
+            self._producer.call(name, arguments, self._seconds)
+        except KafkaException as error:
+            raise self._explained(error, name) from None
+
+    def _explained(self, error: KafkaException, name: str) -> HoldfastError:
+        """These errors are abortable to librdkafka, though no abort helps: go by their names."""
+        code, doing = error.args[0].code(), f"{name} of {self.transactional_id}"
+        if self._too_large(code):
+            return RecordTooLargeError(f"{doing} failed: a record is larger than its topic takes.")
+        if code == KafkaError.FENCED_INSTANCE_ID:
+            return ReplacedError("Another pipeline runs this flow now. This one must end.")
+        if code == KafkaError.UNKNOWN_MEMBER_ID:
+            return MembershipLostError(f"{doing} failed: the group has forgotten this process.")
+        if code in _COMPARE_AGAIN:
+            return StaleStateError(f"{doing} failed: {error.args[0].str()}. Compare again.")
+        return translate(error, doing)
+
+    def _too_large(self, code: int) -> bool:
+        return code in _SIZE_ERRORS or any(e.code() in _SIZE_ERRORS for e, _ in self.failures)
+
+    def _on_failure(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self.failures.append((error, message))
+
+    def close(self) -> None:
+        if self._producer is not None:
+            self._producer.abandon()
+            self._producer = None
+
+
+# A producer is fenced by a newer one of its id: after a time-out of its transaction, by the broker;
+# or by another process, which then is in the group too, and the group decides who goes on.
+_COMPARE_AGAIN = (
+    KafkaError.ILLEGAL_GENERATION,
+    KafkaError._FENCED,
+    KafkaError.PRODUCER_FENCED,
+    KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.INVALID_TXN_STATE,
+    KafkaError._STATE,
+)
+_SIZE_ERRORS = (
+    KafkaError.MSG_SIZE_TOO_LARGE,
+    KafkaError.RECORD_LIST_TOO_LARGE,
+    KafkaError.INVALID_MSG_SIZE,
+)
+
+
+class _Calls:
+    """A producer and the thread on which it is called."""
+
+    def __init__(self, producer: Producer, name: str) -> None:
+        self.producer = producer
+        self._queue: SimpleQueue[_Call | None] = SimpleQueue()
+        Thread(target=self._serve, name=f"transactions of {name}", daemon=True).start()
+
+    def call(self, name: str, arguments: Sequence[Any], seconds: float) -> None:
+        """Returns when the call has returned, and raises what it raised."""
+        call = _Call(getattr(self.producer, name), arguments)
+        self._queue.put(call)
+        if not call.done.wait(seconds + 2):
+            raise TimedOutError(f"{name} has not returned within {seconds:.0f} s.")
+        if call.error is not None:
+            raise call.error
+
+    def abandon(self) -> None:
+        """Have the thread end, if it ever comes back from its call, and the producer with it."""
+        self._queue.put(None)
+
+    def _serve(self) -> None:
+        while (call := self._queue.get()) is not None:
+            call.run()
+
+
+class _Call:
+    __slots__ = ("_arguments", "_function", "done", "error")
+
+    def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
+        self._function = function
+        self._arguments = arguments
+        self.done = Event()
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            self._function(*self._arguments)
+        except Exception as error:
+            self.error = error
+        self.done.set()

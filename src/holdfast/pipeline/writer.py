@@ -1,0 +1,208 @@
+"""What a step decided, as records: events unchanged, with the coordinate of their source."""
+
+from collections.abc import Collection, Sequence
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from holdfast.client.dead_letters import ERROR, MESSAGE, SOURCE
+from holdfast.client.kafka_errors import translate
+from holdfast.errors import RecordTooLargeError
+from holdfast.flows.journal import encode_journal
+from holdfast.flows.names import FlowNames
+from holdfast.flows.status import Entry, encode_active, encode_entry, encode_position
+from holdfast.gate import Drained, Result, Verdict
+from holdfast.pipeline import faults
+from holdfast.pipeline.events import TOO_LARGE, TOO_LARGE_WHY, Events, Header, headers_of
+
+OVERFLOW = "overflow"
+DEAD_LETTERED = "dead-lettered"
+"""Why a record is a dead letter: its header `holdfast-error`; see also `Flaw.kind`."""
+
+ANY_PARTITION = -1
+"""murmur2 of the key decides."""
+_FULL_QUEUE_SECONDS = 0.1
+
+
+class RecordRefusedError(RecordTooLargeError):
+    """A record that not even librdkafka takes."""
+
+    def __init__(self, topic: str, source: tuple[int, int] | None) -> None:
+        super().__init__(f"A record for {topic}, from {source}, is larger than any topic takes.")
+        self.source = source
+
+
+class Writer:
+    """Produces into the transaction that is open."""
+
+    def __init__(self, names: FlowNames, processed_partitions: int) -> None:
+        self._names = names
+        self._processed_partitions = processed_partitions
+        self._producer: Producer | None = None
+
+    def begin(self, producer: Producer) -> None:
+        self._producer = producer
+
+    def write_events(self, partition: int, events: Events, verdicts: bytearray) -> None:
+        """Each event to where its verdict says; an invalid one to the dead letters."""
+        if not len(events):
+            return
+        plain = events.headers is None and not events.flaws
+        if plain and None not in events.keys:
+            self._write_plain(partition, events, verdicts)
+        else:
+            self._write_each(partition, events, verdicts)
+
+    def write_drained(
+        self,
+        partition: int,
+        drained: Sequence[Drained[Message]],
+        too_large: Collection[tuple[int, int]],
+    ) -> None:
+        """Rows that leave held, as they stand there: the source's coordinate is among their
+        headers already."""
+        for each in drained:
+            message = each.row.payload
+            headers = headers_of(message)
+            if (partition, each.row.source) in too_large:
+                self._dead(
+                    partition, each.key, None, each.row.timestamp, headers,
+                    TOO_LARGE, TOO_LARGE_WHY,
+                )  # fmt: skip
+            elif each.verdict is Verdict.DEAD:
+                self._dead(
+                    partition, each.key, message.value(), each.row.timestamp, headers,
+                    DEAD_LETTERED, "It was held when its key was dead-lettered.",
+                )  # fmt: skip
+            else:
+                self._produce(
+                    self._names.processed, message.value(), each.key, ANY_PARTITION,
+                    each.row.timestamp, headers,
+                )  # fmt: skip
+        if drained:
+            faults.reach("mid-drain")
+
+    def write_result(self, partition: int, result: Result) -> None:
+        """Journal and status; the position record comes last."""
+        for record in result.journal:
+            key, value = encode_journal(record)
+            self._produce(self._names.journal, value, key, partition, record.at, [])
+        for entry in result.status:
+            pair = encode_entry(entry) if isinstance(entry, Entry) else encode_active(entry.key)
+            self._produce(self._names.status, pair[1], pair[0], partition, 0, [])
+        key, value = encode_position(result.position)
+        self._produce(self._names.status, value, key, partition, 0, [])
+
+    def _write_plain(self, partition: int, events: Events, verdicts: bytearray) -> None:
+        """Keyed, valid, without headers: the loop that most events go through."""
+        assert self._producer is not None
+        names, produce = self._names, self._producer.produce
+        processed, prefix = names.processed, b"%d:" % partition
+        rows = zip(
+            events.keys, events.values, events.timestamps, events.offsets, verdicts, strict=True
+        )
+        for key, value, timestamp, offset, verdict in rows:
+            headers: list[Header] = [(SOURCE, prefix + str(offset).encode())]
+            if verdict:
+                self._withhold(partition, verdict, key, value, timestamp, headers)
+                continue
+            try:
+                produce(processed, value, key, -1, None, None, timestamp, headers)
+            except (BufferError, KafkaException) as error:
+                self._insist(error, processed, value, key, -1, timestamp, headers)
+        faults.reach("mid-produce")
+
+    def _write_each(self, partition: int, events: Events, verdicts: bytearray) -> None:
+        for index, verdict in enumerate(verdicts):
+            key, value = events.keys[index], events.values[index]
+            timestamp = events.timestamps[index]
+            own = [] if events.headers is None else events.headers[index]
+            headers = [*own, (SOURCE, b"%d:%d" % (partition, events.offsets[index]))]
+            flaw = events.flaws.get(index)
+            if flaw is not None:
+                kept = None if flaw.kind == TOO_LARGE else value
+                self._dead(partition, key, kept, timestamp, headers, *flaw)
+            elif verdict:
+                self._withhold(partition, verdict, key, value, timestamp, headers)
+            else:
+                # Without a key any partition would do; this one is the same in every attempt.
+                target = partition % self._processed_partitions if key is None else ANY_PARTITION
+                self._produce(self._names.processed, value, key, target, timestamp, headers)
+        faults.reach("mid-produce")
+
+    def _withhold(
+        self,
+        partition: int,
+        verdict: int,
+        key: bytes | None,
+        value: bytes | None,
+        timestamp: int,
+        headers: list[Header],
+    ) -> None:
+        if verdict == Verdict.HOLD:
+            self._produce(self._names.held, value, key, partition, timestamp, headers)
+        else:
+            why = "As much is held as may be, and the flow's policy is 'dead-letter'."
+            self._dead(partition, key, value, timestamp, headers, OVERFLOW, why)
+
+    def _dead(
+        self,
+        partition: int,
+        key: bytes | None,
+        value: bytes | None,
+        timestamp: int,
+        headers: list[Header],
+        kind: str,
+        why: str,
+    ) -> None:
+        explained = [*headers, (ERROR, kind.encode()), (MESSAGE, why.encode(errors="replace"))]
+        self._produce(self._names.dlq, value, key, partition, timestamp, explained)
+
+    def _produce(
+        self,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None,
+        partition: int,
+        timestamp: int,
+        headers: list[Header],
+    ) -> None:
+        assert self._producer is not None
+        try:
+            self._producer.produce(topic, value, key, partition, None, None, timestamp, headers)
+        except (BufferError, KafkaException) as error:
+            self._insist(error, topic, value, key, partition, timestamp, headers)
+
+    def _insist(
+        self,
+        error: Exception,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None,
+        partition: int,
+        timestamp: int,
+        headers: list[Header],
+    ) -> None:
+        """Wait for room in librdkafka's queue; what is refused for itself is an error."""
+        assert self._producer is not None
+        while isinstance(error, BufferError):
+            self._producer.poll(_FULL_QUEUE_SECONDS)
+            try:
+                self._producer.produce(topic, value, key, partition, None, None, timestamp, headers)
+            except (BufferError, KafkaException) as again:
+                error = again
+            else:
+                return
+        assert isinstance(error, KafkaException)
+        if error.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
+            raise RecordRefusedError(topic, source_of(headers)) from None
+        raise translate(error, f"Writing to {topic}") from None
+
+
+def source_of(headers: Sequence[Header]) -> tuple[int, int] | None:
+    """Partition and offset of the event that a record was made of. The last header counts: the
+    event may have come through another flow's gate before."""
+    for name, value in reversed(headers):
+        if name == SOURCE and isinstance(value, bytes):
+            partition, _, offset = value.partition(b":")
+            return int(partition), int(offset)
+    return None
