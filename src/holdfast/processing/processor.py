@@ -266,7 +266,8 @@ class StreamProcessor(Generic[TStrategyPayload]):
         self._metrics.count("arroyo.consumer.invalid_message.count")
         start = self._now()
         self._dead_letters.reject(invalid)
-        self._metrics.took("arroyo.consumer.dlq.time", self._now() - start)
+        if self._dead_letters.enabled:
+            self._metrics.took("arroyo.consumer.dlq.time", self._now() - start)
 
     # -- back pressure
 

@@ -128,6 +128,20 @@ def test_messages_received_again_are_remembered_once(monkeypatch: pytest.MonkeyP
     assert [message.offset for message in states[P0].in_flight] == [0, 1, 2]
 
 
+def test_late_commit_of_a_closed_strategy_forgets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = Loop("holdfast", monkeypatch)
+    dlq = MemoryDlq()
+    start(loop, dlq, messages=3)
+    loop.factory.finishes_at_once = loop.factory.finishes_in_join = False
+    loop.expect_all_submitted(P0)
+    loop.script(lambda: loop.consumer.assign(P1))
+    loop.until(lambda: len(loop.submitted(P0)) == 6, "all submitted again")
+    loop.factory.strategies[0].commit({P0: 3}, force=True)
+    loop.factory.invalid_in_poll.append((P0, 1))
+    loop.turn(2)
+    assert dlq.produced == [(P0, 1)]
+
+
 @holds_on_both
 def test_commit_waits_for_the_dead_letters_below_it(loop: Loop) -> None:
     dlq = MemoryDlq()
