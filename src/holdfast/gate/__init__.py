@@ -36,7 +36,7 @@ from holdfast.gate.backlog import Backlog, HeldRow, Reading
 from holdfast.gate.control import DUPLICATE_WINDOW, Asked, ControlLog, UnreadableCommandError
 from holdfast.gate.drain import Drained
 from holdfast.gate.holds import FlowHolds, keys_of_interest
-from holdfast.gate.overflow import blocked, flow_is_over
+from holdfast.gate.overflow import blocked, flow_is_over, journal_is_due
 from holdfast.gate.positions import check_log, is_current, range_to_take, starting_position
 from holdfast.gate.recount import Recount
 from holdfast.gate.settings import GateSettings
@@ -67,6 +67,7 @@ __all__ = [
     "check_log",
     "flow_is_over",
     "is_current",
+    "journal_is_due",
     "keys_of_interest",
     "range_to_take",
     "starting_position",

@@ -34,3 +34,17 @@ def blocked(states: Iterable[PartitionState], settings: GateSettings) -> str | N
         f"The key {min(keys).decode(errors='backslashreplace')!r}{others} as much as a key may: "
         "the flow takes no more events until some are released."
     )
+
+
+def journal_is_due(states: Iterable[PartitionState], settings: GateSettings) -> bool:
+    """Whether an overflow has begun or ended, or settings have changed, and the journal does not
+    say so yet: a step is due then, though nothing was asked, nothing has expired and no event has
+    come. A flow that is blocked would else not say why."""
+    states = list(states)
+    over = flow_is_over(states, settings.limits)
+    return any(
+        state.position.settings != settings.digest
+        or state.position.overflow != over
+        or state.over_limits(settings.limits) != state.flagged
+        for state in states
+    )

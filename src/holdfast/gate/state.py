@@ -127,13 +127,17 @@ class PartitionState:
 
     def wake_at(self) -> int | None:
         """When there is something to do next by the clock alone: an expiry, or a paced row."""
-        times = [
-            bucket.ready_at(self.entries[key].pace or 1.0) for key, bucket in self.buckets.items()
-        ]
+        times = [self._ready_at(key, bucket) for key, bucket in self.buckets.items()]
         expiry = self._deadlines.first(self._expires)
         if expiry is not None:
             times.append(expiry)
         return min(times, default=None)
+
+    def _ready_at(self, key: bytes, bucket: Bucket) -> int:
+        entry = self.entries[key]
+        if entry.pace is None or entry.drained_through < entry.dead_through:
+            return bucket.at  # dead letters need no tokens
+        return bucket.ready_at(entry.pace)
 
     def _put(self, key: bytes, entry: Entry | None) -> None:
         old = self.entries.get(key)

@@ -4,8 +4,8 @@ import pytest
 from tests.unit.gate.flow import Flow
 
 from holdfast.flows.journal import Outcome
-from holdfast.flows.registry import Overflow
-from holdfast.gate import blocked
+from holdfast.flows.registry import FlowDefinition, Limits, Overflow
+from holdfast.gate import GateSettings, blocked, journal_is_due
 
 K = b"customer-7"
 OTHER = b"customer-8"
@@ -123,6 +123,24 @@ def test_the_block_says_why() -> None:
     assert "customer-7" in why
 
 
+def test_a_step_is_due_until_the_journal_has_said_what_changed() -> None:
+    for limits in ({"key_events": 2}, {"flow_events": 2}):
+        flow = Flow(**limits)
+
+        def due(flow: Flow = flow) -> bool:
+            return journal_is_due(flow.driver.states, flow.settings)
+
+        assert not due()
+        over_limit(flow)
+        assert due(), "nothing else would make a blocked flow say why"
+        flow.keep()
+        assert not due()
+        flow.change(key_events=3)
+        assert due()
+        flow.keep()
+        assert not due()
+
+
 def test_a_new_event_of_a_draining_key_counts_too() -> None:
     flow = Flow(overflow="dead-letter", key_events=2)
     over_limit(flow)
@@ -130,3 +148,19 @@ def test_a_new_event_of_a_draining_key_counts_too() -> None:
     beyond = flow.send(K)
     flow.batch()
     assert flow.dlq() == beyond
+
+
+def test_settings_are_those_of_the_flows_definition_and_differ_by_digest() -> None:
+    limits = Limits(key_events=7)
+    flow = FlowDefinition(
+        name="orders", partitions=1, created_at=0, overflow="dead-letter", limits=limits,
+        schema="id STRING",
+    )  # fmt: skip
+    settings = GateSettings.of(flow)
+    assert settings == GateSettings(limits, "dead-letter", "id STRING")
+    others = [
+        GateSettings(Limits(key_events=8), "dead-letter", "id STRING"),
+        GateSettings(limits, "block", "id STRING"),
+        GateSettings(limits, "dead-letter", None),
+    ]
+    assert len({settings.digest, *(other.digest for other in others)}) == 4

@@ -260,6 +260,17 @@ def test_wake_at_is_the_next_expiry_or_paced_row() -> None:
     assert state.wake_at() == flow.now + 9_000
 
 
+def test_dead_letters_of_a_paced_key_are_due_at_once() -> None:
+    flow = Flow()
+    flow.hold(K)
+    flow.send(K, 2)
+    flow.batch()
+    flow.dead_letter(K)
+    flow.release(K, pace=0.001)
+    flow.keep()
+    assert flow.driver.states[0].wake_at() == flow.now
+
+
 def test_only_keys_of_interest_need_a_decision() -> None:
     flow = Flow(partitions=2)
     flow.hold(K)
