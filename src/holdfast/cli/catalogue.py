@@ -25,7 +25,9 @@ class Command:
 
 GROUPS = {
     "Run": (
+        Command("up", "up", "Run everything on this machine"),
         Command("broker", "broker", "Run the embedded broker"),
+        Command("pipeline", "pipeline", "Run the gate and the raw zone of every flow"),
         Command("doctor", "doctor", "Check this machine, and say how to mend what is wrong"),
         Command("completion", "completion", "Print a completion script for your shell"),
     ),

@@ -1,0 +1,168 @@
+"""The pipeline's process: one Spark application, and in it the parts of every registered flow."""
+
+import logging
+import signal
+from collections.abc import Mapping
+from threading import Event
+from time import monotonic
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from holdfast.client.connection import Connection
+from holdfast.client.settings import ClientSettings
+from holdfast.flows.registry import FlowDefinition
+from holdfast.logs import log_to_stderr
+from holdfast.pipeline.exits import START_AGAIN
+from holdfast.pipeline.flow_registry import FlowRegistry
+from holdfast.pipeline.http import HttpServer
+from holdfast.pipeline.metrics import Metrics
+from holdfast.pipeline.parts import MakePart
+from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings
+from holdfast.pipeline.runner import Runner
+from holdfast.pipeline.session import create_session
+from holdfast.pipeline.settings import PipelineSettings
+
+log = logging.getLogger(__name__)
+
+STOP_S = 30.0
+"""How long parts may take to end what they are at."""
+_TURN_S = 0.5
+
+
+def run(settings: PipelineSettings, client: ClientSettings) -> int:
+    """Run until SIGTERM or Ctrl-C. -> 0, or an exit code of `exits`"""
+    log_to_stderr(form=settings.log_format)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # failures are told once, by `runner`
+    connection = Connection(client)
+    metrics = Metrics()
+    stopping = Event()
+    with HttpServer(settings.http, metrics) as http:
+        session = create_session(
+            settings.data_dir.resolve(),
+            master=settings.spark_master,
+            driver_memory=settings.spark_memory,
+            ui_port=settings.spark_ui_port,
+        )
+        for number in (signal.SIGTERM, signal.SIGINT):  # Spark has put a handler of its own there
+            signal.signal(number, lambda *_: stopping.set())
+        application = Application(_kinds(settings, session, connection, metrics), metrics)
+        http.show(application.health)
+        print(f"Pipeline running on {connection}", flush=True)
+        code = _follow_registry(application, FlowRegistry(connection), session, stopping)
+        application.stop(STOP_S)
+        if code == 0:
+            session.stop()
+    log.info("The pipeline has ended")
+    return code
+
+
+def _kinds(
+    settings: PipelineSettings, session: SparkSession, connection: Connection, metrics: Metrics
+) -> dict[str, MakePart]:
+    raw_zone = RawZoneSettings(
+        lake=settings.lake_root,
+        checkpoints=settings.checkpoint_root,
+        seconds=settings.raw_zone_seconds,
+        max_offsets_per_trigger=settings.raw_zone_max_offsets,
+        accept_loss=settings.accept_raw_zone_loss,
+    )
+    kinds: dict[str, MakePart] = {}
+    if settings.raw_zone:
+        kinds["raw-zone"] = lambda flow: RawZone(session, connection, flow, raw_zone, metrics)
+    return kinds
+
+
+def _follow_registry(
+    application: "Application", registry: FlowRegistry, session: SparkSession, stopping: Event
+) -> int:
+    try:
+        while not stopping.is_set():
+            registry.poll(_TURN_S)
+            if registry.complete:
+                application.follow(registry.flows)
+            if _has_ended(session):
+                log.critical("Spark's process has ended; the pipeline must start again")
+                return START_AGAIN
+        return 0
+    finally:
+        registry.close()
+
+
+def _has_ended(session: SparkSession) -> bool:
+    process: Any = session.sparkContext._gateway.proc  # type: ignore[union-attr]
+    return process.poll() is not None
+
+
+class Application:
+    """Runs one part of each kind for each flow, as flows come, change and go."""
+
+    def __init__(self, kinds: Mapping[str, MakePart], metrics: Metrics) -> None:
+        self._kinds = kinds
+        self._metrics = metrics
+        self._running: dict[str, tuple[FlowDefinition, list[Runner]]] = {}
+        self._leaving: dict[str, list[Runner]] = {}
+
+    def follow(self, flows: Mapping[str, FlowDefinition]) -> None:
+        """Make what runs fit these flows. Does not wait for anything."""
+        for name in self._running.keys() - flows.keys():
+            self._leave(name)
+        for name, flow in flows.items():
+            known = self._running.get(name)
+            if known is not None and known[0].created_at != flow.created_at:
+                self._leave(name)  # deleted and made anew: another flow by the same name
+            elif known is not None and known[0] != flow:
+                self._change(flow, known[1])
+        self._forget_the_left()
+        for name, flow in flows.items():
+            if name not in self._running and name not in self._leaving:
+                self._enter(flow)
+
+    def stop(self, timeout: float) -> None:
+        """Stop all parts, and wait for their end."""
+        for name in list(self._running):
+            self._leave(name)
+        deadline = monotonic() + timeout
+        for name, runners in self._leaving.items():
+            for runner in runners:
+                if not runner.join(max(0.0, deadline - monotonic())):
+                    log.warning("The %s of %s did not end in time", runner.kind, name)
+
+    def health(self) -> dict[str, dict[str, dict[str, str]]]:
+        """The state of each part, by flow and kind."""
+        return {
+            name: {
+                runner.kind: {"state": runner.health.state, "reason": runner.health.reason}
+                for runner in runners
+            }
+            for name, (_, runners) in sorted(self._running.copy().items())
+        }
+
+    def _enter(self, flow: FlowDefinition) -> None:
+        log.info("Flow %s begins", flow.name, extra={"flow": flow.name})
+        runners: list[Runner] = []
+        for kind, make in self._kinds.items():
+            before = runners[-1].attempted if runners else None
+            runner = Runner(kind, flow, make, self._metrics, after=before)
+            runners.append(runner)
+            runner.start()
+        self._running[flow.name] = flow, runners
+
+    def _change(self, flow: FlowDefinition, runners: list[Runner]) -> None:
+        log.info("Flow %s has changed", flow.name, extra={"flow": flow.name})
+        self._running[flow.name] = flow, runners
+        for runner in runners:
+            runner.change(flow)
+
+    def _leave(self, name: str) -> None:
+        log.info("Flow %s ends", name, extra={"flow": name})
+        _, runners = self._running.pop(name)
+        for runner in runners:
+            runner.ask_to_stop()
+        self._leaving[name] = runners
+
+    def _forget_the_left(self) -> None:
+        for name, runners in list(self._leaving.items()):
+            if all(runner.join(0) for runner in runners):
+                del self._leaving[name]
+                self._metrics.forget(name)

@@ -1,0 +1,203 @@
+"""The raw zone's query: every event of a flow, landed in Delta exactly once.
+
+It begins where the table says that it ends, under a checkpoint of its own that nobody reads again.
+"""
+
+import json
+import logging
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+
+from confluent_kafka import KafkaException, TopicCollection
+from confluent_kafka.admin import TopicDescription  # type: ignore[attr-defined]
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+from pyspark.sql.streaming.query import StreamingQuery
+
+from holdfast.client.connection import Connection
+from holdfast.client.kafka_errors import translate
+from holdfast.client.positions import Offsets, Partition
+from holdfast.errors import ConflictError, EventsLostError
+from holdfast.flows.registry import FlowDefinition
+from holdfast.pipeline import faults
+from holdfast.pipeline.hadoop_files import HadoopFiles
+from holdfast.pipeline.metrics import Metrics
+from holdfast.pipeline.planned import planned_ends
+from holdfast.pipeline.query_errors import ending
+from holdfast.pipeline.raw_table import COLUMNS, Landed, RawTable
+from holdfast.pipeline.session import LAKE_POOL, use_pool
+
+log = logging.getLogger(__name__)
+
+_ROWS_PER_FILE = 200_000
+"""A file for each partition of every small batch would leave millions of them."""
+_EARLIEST = -2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawZoneSettings:
+    """Where the raw zones of all flows are, and how often events land."""
+
+    lake: str
+    checkpoints: str
+    seconds: float = 10.0
+    """Between two commits: each costs about a second, and leaves a file."""
+    max_offsets_per_trigger: int = 500_000
+    accept_loss: bool = False
+    """Go on where the log begins although events before it were deleted unseen."""
+
+
+class RawZone:
+    """Lands the events of one flow, committed ones alone, until it is stopped.
+
+    Waits for nobody and holds up nobody: neither the gate nor other flows.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession,
+        connection: Connection,
+        flow: FlowDefinition,
+        settings: RawZoneSettings,
+        metrics: Metrics,
+    ) -> None:
+        self._session = session
+        self._connection = connection
+        self._flow = flow
+        self._topic = flow.names.events
+        self._settings = settings
+        self._metrics = metrics
+        self._files = HadoopFiles(session)
+        self._table = RawTable(session, table_location(settings.lake, flow.name))
+        self._checkpoints = f"{settings.checkpoints}/raw-zone/{flow.name}"
+        self._checkpoint = f"{self._checkpoints}/{uuid.uuid4()}"
+        self._landing = Lock()
+        self._stopping = False
+        self._query: StreamingQuery | None = None
+        self._landed: Landed | None = None
+        self._topic_id = ""
+        self._error: Exception | None = None
+
+    def start(self) -> None:
+        use_pool(self._session, LAKE_POOL)
+        self._landed = self._table.open()
+        topic = self._describe_topic()
+        self._topic_id = self._check_topic(topic, self._landed)
+        starts = self._starting_offsets(len(topic.partitions), self._landed.positions)
+        self._files.delete(self._checkpoints)  # of earlier runs, which nobody goes on with
+        self._query = (
+            self._events(starts)
+            .writeStream.queryName(f"{self._flow.name}.raw-zone")
+            .option("checkpointLocation", self._checkpoint)
+            .trigger(processingTime=f"{self._settings.seconds} seconds")
+            .foreachBatch(self._land)
+            .start()
+        )
+
+    def change(self, flow: FlowDefinition) -> None:
+        self._flow = flow  # limits, policy and schema mean nothing to the raw zone
+
+    def failure(self) -> Exception | None:
+        if self._error is not None or self._query is None:
+            return self._error
+        return ending(self._query)
+
+    def stop(self) -> None:
+        self._stopping = True
+        with self._landing:  # a batch that is on its way ends; none begins after it
+            pass
+        if self._query is not None:
+            self._query.stop()
+        self._table.close()
+
+    def _events(self, starts: Mapping[int, int]) -> DataFrame:
+        rows = (
+            self._session.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", ",".join(self._connection.addresses))
+            .option("kafka.isolation.level", "read_committed")
+            .option("kafka.fetch.max.wait.ms", "20")
+            .option("groupIdPrefix", f"holdfast.{self._flow.name}.raw-zone")
+            .option("subscribe", self._topic)
+            .option("startingOffsets", json.dumps({self._topic: starts}))
+            .option("failOnDataLoss", "true")
+            .option("maxOffsetsPerTrigger", str(self._settings.max_offsets_per_trigger))
+            .option("includeHeaders", "true")
+            .load()
+        )
+        return rows.withColumn("date", sql.to_date("timestamp")).select(*COLUMNS)
+
+    def _land(self, rows: DataFrame, batch: int) -> None:
+        with self._landing:
+            if self._stopping:
+                return
+            try:
+                self._land_batch(rows, batch)
+            except Exception as error:
+                self._error = error
+                raise
+
+    def _land_batch(self, rows: DataFrame, batch: int) -> None:
+        assert self._landed is not None
+        before = self._landed
+        ends = planned_ends(self._files, self._checkpoint, batch, self._topic)
+        planned = sum(end - before.positions.get(p, 0) for p, end in ends.items())
+        files = max(1, -(-planned // _ROWS_PER_FILE))
+        faults.reach("raw-zone-before-commit")
+        with self._metrics.batch_seconds.labels(self._flow.name, "raw-zone").time():
+            self._landed = self._table.append(rows.coalesce(files), before, ends, self._topic_id)
+        faults.reach("raw-zone-after-commit")
+        self._metrics.events_landed.labels(self._flow.name).inc(self._landed.rows)
+
+    def _describe_topic(self) -> TopicDescription:
+        doing = f"Describing the topic {self._topic!r}"
+        try:
+            futures = self._connection.admin.describe_topics(TopicCollection([self._topic]))
+        except KafkaException as error:
+            raise translate(error, doing) from None
+        described: TopicDescription = self._connection.wait(futures[self._topic], doing)
+        return described
+
+    def _check_topic(self, topic: TopicDescription, landed: Landed) -> str:
+        found = str(topic.topic_id)
+        if landed.topic_id not in (None, found):
+            raise ConflictError(
+                f"The topic {self._topic} was deleted and made again, so its offsets mean other "
+                f"events than those in {self._table.location}. Move that table elsewhere, and the "
+                "raw zone begins a new one."
+            )
+        return found
+
+    def _starting_offsets(self, count: int, positions: Mapping[int, int]) -> dict[int, int]:
+        offsets = Offsets(self._connection, committed_only=False)
+        partitions = [Partition(self._topic, number) for number in range(count)]
+        starts, ends = offsets.starts(partitions), offsets.ends(partitions)
+        return {
+            p.number: self._starting_offset(p, positions.get(p.number), starts[p], ends[p])
+            for p in partitions
+        }
+
+    def _starting_offset(self, place: Partition, position: int | None, start: int, end: int) -> int:
+        if position is None:
+            return _EARLIEST
+        if position > end:
+            raise ConflictError(
+                f"{place} ends at offset {end}, but events up to {position - 1} have landed "
+                "already: its log was cut. Nothing is landed until someone has looked."
+            )
+        if position >= start:
+            return position
+        lost = f"Events {position} to {start - 1} of {place} were deleted before they were landed"
+        if not self._settings.accept_loss:
+            raise EventsLostError(
+                f"{lost}. Nothing more is landed until someone accepts that: start the pipeline "
+                "with --accept-raw-zone-loss once."
+            )
+        log.warning("%s, which was accepted: going on from %d", lost, start)
+        return start
+
+
+def table_location(lake: str, flow: str) -> str:
+    """Where the raw zone of a flow is."""
+    return f"{lake.rstrip('/')}/raw/{flow}"

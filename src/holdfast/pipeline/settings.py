@@ -1,0 +1,43 @@
+"""What can be set about a pipeline."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineSettings:
+    """Settings of one pipeline, under `[pipeline]` in holdfast.toml."""
+
+    data_dir: Path = Path("holdfast-data/pipeline")
+    """Scratch files, and checkpoints unless `checkpoints` says otherwise."""
+    checkpoints: str | None = None
+    """Where Spark plans its batches. May be lost: no truth is there."""
+    lake: str = "holdfast-data/lake"
+    """Where tables are: a folder, or a URL that Spark can write to."""
+    spark_master: str = "local[*]"
+    spark_memory: str = "1g"
+    """Heap of the driver, which is all of Spark on one machine."""
+    spark_ui_port: int | None = None
+    """Port of Spark's own web pages; none unless given."""
+    http: str | None = None
+    """Address of `/metrics` and `/healthz`; none unless given."""
+    log_format: Literal["text", "json"] = "text"
+
+    raw_zone: bool = True
+    """Land every event in Delta."""
+    raw_zone_seconds: float = 10.0
+    """Between two commits to a table."""
+    raw_zone_max_offsets: int = 500_000
+    """Most events of one commit."""
+    accept_raw_zone_loss: bool = False
+    """Go on although retention deleted events before they were landed."""
+
+    @property
+    def checkpoint_root(self) -> str:
+        return self.checkpoints or (self.data_dir.resolve() / "checkpoints").as_uri()
+
+    @property
+    def lake_root(self) -> str:
+        """The lake as a URL: Spark takes a bare folder for one of its default file system."""
+        return self.lake if "://" in self.lake else Path(self.lake).resolve().as_uri()

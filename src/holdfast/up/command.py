@@ -1,0 +1,50 @@
+"""The process of `holdfast up`: what it prints, and how it ends."""
+
+import signal
+import sys
+from pathlib import Path
+from threading import Event, Lock
+
+from holdfast.up.plan import Plan, make_plan
+from holdfast.up.settings import UpSettings
+from holdfast.up.supervisor import supervise
+
+_WIDTH = 8
+_COLOURS = {"broker": 36, "pipeline": 35, "demo": 33, "web": 34, "holdfast": 32}
+
+
+def run(settings: UpSettings, config: Path | None = None) -> int:
+    """Run everything until Ctrl-C or SIGTERM. -> 0, or 1 if a child could not be made to run"""
+    plan = make_plan(settings, config)
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    stopping = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    printer = _Printer()
+    ran = supervise(
+        plan.roles, printer.say, stopping, lambda: printer.say("holdfast", _welcome(settings, plan))
+    )
+    printer.say("holdfast", "all has ended" if ran else "could not be started: see above")
+    return 0 if ran else 1
+
+
+def _welcome(settings: UpSettings, plan: Plan) -> str:
+    return (
+        f"is up: broker at {plan.kafka}, metrics at {plan.metrics}, "
+        f"data in {settings.data_dir}. Ctrl-C stops it."
+    )
+
+
+class _Printer:
+    """Lines of all children on standard output, each whole, each with who said it before it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._coloured = sys.stdout.isatty()
+
+    def say(self, name: str, line: str) -> None:
+        label = f"{name:<{_WIDTH}} |"
+        if self._coloured:
+            label = f"\x1b[{_COLOURS.get(name, 37)}m{label}\x1b[0m"
+        with self._lock:
+            print(label, line, flush=True)

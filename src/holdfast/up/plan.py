@@ -1,0 +1,108 @@
+"""Which children there are, with which commands and ports."""
+
+import re
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from holdfast.client.connection import parse_addresses
+from holdfast.up.child import Role
+from holdfast.up.ports import LOOPBACK, choose_port
+from holdfast.up.settings import UpSettings
+
+BROKER_PORT = 9092
+METRICS_PORT = 9600
+_ANSWER_S = 2.0
+_REPLACED = {3: "another pipeline has taken over, so this one is not started again"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The children in the order of their start, and where to find them."""
+
+    roles: tuple[Role, ...]
+    kafka: str
+    metrics: str
+
+
+def make_plan(settings: UpSettings, config: Path | None = None) -> Plan:
+    """Choose ports and say what is to be run. `config`: the settings file, also of the children."""
+    file = ("--config", str(config)) if config else ()
+    metrics = f"{LOOPBACK}:{choose_port(settings.metrics_port, METRICS_PORT, '--metrics-port')}"
+    roles = []
+    if settings.kafka is None:
+        port = choose_port(settings.broker_port, BROKER_PORT, "--broker-port")
+        kafka = f"{LOOPBACK}:{port}"
+        roles.append(_broker(settings, kafka, port, file))
+    else:
+        kafka = ",".join(parse_addresses(settings.kafka))
+    roles.append(_pipeline(settings, kafka, metrics, file))
+    if settings.demo:
+        roles.append(_demo(kafka))
+    return Plan(tuple(roles), kafka, f"http://{metrics}/metrics")
+
+
+def _broker(settings: UpSettings, address: str, port: int, file: Sequence[str]) -> Role:
+    return Role(
+        name="broker",
+        command=_holdfast(
+            "broker", "--listen", address, "--data-dir", str(settings.data_dir / "broker"), *file
+        ),
+        ready=re.compile(r"^Listening on "),
+        well=_accepts(port),
+    )
+
+
+def _pipeline(settings: UpSettings, kafka: str, metrics: str, file: Sequence[str]) -> Role:
+    master = ("--spark-master", settings.spark_master) if settings.spark_master else ()
+    data = settings.data_dir
+    return Role(
+        name="pipeline",
+        command=_holdfast(
+            "pipeline", "--kafka", kafka, "--http", metrics, *master, *file,
+            "--data-dir", str(data / "pipeline"), "--lake", settings.lake or str(data / "lake"),
+        ),
+        ready=re.compile(r"^Pipeline running on "),
+        well=_answers(f"http://{metrics}/healthz"),
+        stop_seconds=60.0,
+        not_again=_REPLACED,
+    )  # fmt: skip
+
+
+def _demo(kafka: str) -> Role:
+    return Role(
+        name="demo",
+        command=(sys.executable, "-m", "holdfast.up.demo", kafka),
+        ready=re.compile(r"^Traffic flows"),
+        stop_seconds=10.0,
+    )
+
+
+def _holdfast(*arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "holdfast.cli", *arguments)
+
+
+def _accepts(port: int) -> Callable[[], bool]:
+    def accepts() -> bool:
+        try:
+            socket.create_connection((LOOPBACK, port), _ANSWER_S).close()
+        except OSError:
+            return False
+        return True
+
+    return accepts
+
+
+def _answers(url: str) -> Callable[[], bool]:
+    def answers() -> bool:
+        try:
+            with urlopen(url, timeout=_ANSWER_S) as answer:  # noqa: S310  # our own address
+                return bool(answer.status == 200)
+        except (URLError, OSError):
+            return False
+
+    return answers

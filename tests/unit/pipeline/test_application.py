@@ -1,0 +1,170 @@
+"""Parts come, change, fail and go with their flows. No Spark: parts here only say what they see."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from queue import Queue
+
+import pytest
+
+from holdfast.flows.registry import FlowDefinition, Limits
+from holdfast.pipeline import runner
+from holdfast.pipeline.application import Application
+from holdfast.pipeline.metrics import Metrics
+from holdfast.pipeline.parts import Part
+
+WAIT_S = 10.0
+
+Said = tuple[str, ...]
+
+
+class Parts:
+    """Parts that report what is done to them, and fail when told to."""
+
+    def __init__(self) -> None:
+        self.said: Queue[Said] = Queue()
+        self.failures: dict[tuple[str, str], Exception] = {}
+        self.refusals: dict[tuple[str, str], list[Exception]] = {}
+
+    def kind(self, kind: str) -> Callable[[FlowDefinition], Part]:
+        return lambda flow: _Part(self, kind, flow)
+
+    def next(self, count: int = 1) -> list[Said]:
+        """What was said next, sorted: parts are not in step with each other."""
+        return sorted(self.said.get(timeout=WAIT_S) for _ in range(count))
+
+
+class _Part:
+    def __init__(self, parts: Parts, kind: str, flow: FlowDefinition) -> None:
+        self._parts, self._me = parts, (flow.name, kind)
+        self._failed = False
+
+    def start(self) -> None:
+        refusals = self._parts.refusals.get(self._me)
+        if refusals:
+            raise refusals.pop(0)
+        self._say("start")
+
+    def change(self, flow: FlowDefinition) -> None:
+        self._say("change", str(flow.limits.key_events))
+
+    def failure(self) -> Exception | None:
+        return self._parts.failures.pop(self._me, None)
+
+    def stop(self) -> None:
+        self._say("stop")
+
+    def _say(self, *words: str) -> None:
+        self._parts.said.put((*self._me, *words))
+
+
+@pytest.fixture
+def parts() -> Parts:
+    return Parts()
+
+
+@pytest.fixture
+def metrics() -> Metrics:
+    return Metrics()
+
+
+@pytest.fixture
+def application(
+    parts: Parts, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Application]:
+    monkeypatch.setattr(runner, "FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr(runner, "_WATCH_S", 0.001)
+    made = Application({"gate": parts.kind("gate"), "lake": parts.kind("lake")}, metrics)
+    yield made
+    made.stop(WAIT_S)
+
+
+def flow(name: str, created_at: int = 0) -> FlowDefinition:
+    return FlowDefinition(name=name, partitions=1, created_at=created_at)
+
+
+def follow(application: Application, *flows: FlowDefinition) -> None:
+    application.follow({each.name: each for each in flows})
+
+
+def test_a_flow_gets_one_part_of_each_kind_and_the_first_kind_starts_first(
+    application: Application, parts: Parts
+) -> None:
+    follow(application, flow("a"))
+    assert [*parts.next(), *parts.next()] == [("a", "gate", "start"), ("a", "lake", "start")]
+
+
+def test_a_new_flow_begins_and_others_go_on(application: Application, parts: Parts) -> None:
+    follow(application, flow("a"))
+    parts.next(2)
+    follow(application, flow("a"), flow("b"))
+    assert parts.next(2) == [("b", "gate", "start"), ("b", "lake", "start")]
+    assert parts.said.empty()
+
+
+def test_the_parts_of_a_flow_that_is_gone_stop_and_its_series_end(
+    application: Application, parts: Parts, metrics: Metrics
+) -> None:
+    follow(application, flow("a"), flow("b"))
+    parts.next(4)
+    follow(application, flow("b"))
+    assert parts.next(2) == [("a", "gate", "stop"), ("a", "lake", "stop")]
+    application.stop(WAIT_S)
+    follow(application)
+    for kind in ("gate", "lake"):
+        labels = {"flow": "a", "part": kind}
+        assert metrics.registry.get_sample_value("holdfast_part_up", labels) is None
+    assert application.health() == {}
+
+
+def test_a_changed_definition_reaches_the_parts_that_run(
+    application: Application, parts: Parts
+) -> None:
+    follow(application, flow("a"))
+    parts.next(2)
+    follow(application, replace(flow("a"), limits=Limits(key_events=5)))
+    assert parts.next(2) == [("a", "gate", "change", "5"), ("a", "lake", "change", "5")]
+    follow(application, replace(flow("a"), limits=Limits(key_events=5)))
+    assert parts.said.empty()
+
+
+def test_a_flow_that_was_made_anew_is_another_flow(application: Application, parts: Parts) -> None:
+    follow(application, flow("a"))
+    parts.next(2)
+    follow(application, flow("a", created_at=1))
+    assert parts.next(2) == [("a", "gate", "stop"), ("a", "lake", "stop")]
+    while parts.said.empty():  # it begins once the old one has ended
+        follow(application, flow("a", created_at=1))
+    assert parts.next(2) == [("a", "gate", "start"), ("a", "lake", "start")]
+
+
+def test_a_part_that_fails_is_started_anew_while_others_go_on(
+    application: Application, parts: Parts, metrics: Metrics
+) -> None:
+    follow(application, flow("a"), flow("b"))
+    parts.next(4)
+    parts.failures["a", "gate"] = RuntimeError("the disk is full")
+    assert [*parts.next(), *parts.next()] == [("a", "gate", "stop"), ("a", "gate", "start")]
+    assert parts.said.empty()
+    labels = {"flow": "a", "part": "gate"}
+    assert metrics.registry.get_sample_value("holdfast_part_failures_total", labels) == 1
+
+
+def test_a_part_that_cannot_start_says_why_until_it_can(
+    application: Application, parts: Parts, caplog: pytest.LogCaptureFixture
+) -> None:
+    parts.refusals["a", "gate"] = [RuntimeError("no such topic"), RuntimeError("no such topic")]
+    with caplog.at_level("INFO"):
+        follow(application, flow("a"))
+        said = parts.next(4)
+    assert said.count(("a", "gate", "stop")) == 2
+    assert ("a", "gate", "start") in said
+    told = [record for record in caplog.records if "no such topic" in record.message]
+    assert [record.levelname for record in told] == ["ERROR", "INFO"], "the same news is no news"
+    assert vars(told[0])["flow"] == "a"
+
+
+def test_stop_ends_all_parts(application: Application, parts: Parts) -> None:
+    follow(application, flow("a"))
+    parts.next(2)
+    application.stop(WAIT_S)
+    assert parts.next(2) == [("a", "gate", "stop"), ("a", "lake", "stop")]
