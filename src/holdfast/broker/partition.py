@@ -93,6 +93,20 @@ class Partition:
         self.log.flushed(ticket)
         self._advanced()
 
+    async def sync_in_background(self) -> None:
+        """Without a flusher: sync now and then, so that little is left to recover after a crash."""
+        if self._flusher is not None:
+            return
+        ticket = self.log.flush_targets()
+        if ticket is None:
+            return
+        try:
+            await asyncio.to_thread(ticket.sync)
+        except OSError as error:
+            self.log.flush_failed(ticket, error)
+            raise
+        self.log.flushed(ticket)
+
     def sync_failed(self, ticket: FlushTicket, error: OSError) -> None:
         """What was not synced was never seen, and is gone: those who wait for it are told."""
         self.log.flush_failed(ticket, error)

@@ -86,12 +86,34 @@ class TopicConfig:
         "max.compaction.lag.ms", FOREVER, "LONG", "Age at which records must be compacted.",
         at_least=1,
     )  # fmt: skip
-    file_delete_delay_ms: int = _setting(
-        "file.delete.delay.ms", 60_000, "LONG", "How long a dropped file stays on disk.",
-        at_least=0,
-    )  # fmt: skip
+    # Existing scripts set these. They are taken and shown, so that such scripts run unchanged.
     min_insync_replicas: int = _setting(
-        "min.insync.replicas", 1, "INT", "Only 1 can be met: there is one replica.", at_least=1
+        "min.insync.replicas", 1, "INT", "Without effect: there is one replica.", at_least=1
+    )
+    unclean_leader_election_enable: bool = _setting(
+        "unclean.leader.election.enable", False, "BOOLEAN", "Without effect: there is one replica."
+    )
+    flush_messages: int = _setting(
+        "flush.messages", FOREVER, "LONG",
+        "Without effect: the broker's setting `flush` decides.", at_least=1,
+    )  # fmt: skip
+    flush_ms: int = _setting(
+        "flush.ms", FOREVER, "LONG",
+        "Without effect: the broker's setting `flush` decides.", at_least=0,
+    )  # fmt: skip
+    file_delete_delay_ms: int = _setting(
+        "file.delete.delay.ms", 60_000, "LONG",
+        "Without effect: dropped files go at once, and those who read them go on.", at_least=0,
+    )  # fmt: skip
+    preallocate: bool = _setting(
+        "preallocate", False, "BOOLEAN", "Without effect: segments grow as they are written."
+    )
+    segment_index_bytes: int = _setting(
+        "segment.index.bytes", 10_485_760, "INT",
+        "Without effect: an index grows with its segment.", at_least=4,
+    )  # fmt: skip
+    segment_jitter_ms: int = _setting(
+        "segment.jitter.ms", 0, "LONG", "Without effect: one disk rolls no herd.", at_least=0
     )
 
     @property
@@ -126,6 +148,8 @@ def definitions() -> "dict[str, tuple[ConfigType, str]]":
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return ",".join(sorted(value)) if isinstance(value, frozenset) else str(value)
 
 
@@ -139,11 +163,13 @@ def _parse(metadata: Mapping[str, Any], text: str) -> Any:
             value = int(text)
         elif kind == "DOUBLE":
             value = float(text)
+        elif kind == "BOOLEAN":
+            value = {"true": True, "false": False}[text.strip().lower()]
         else:
             value = text
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, KeyError):
         raise InvalidTopicConfig(
-            f"Invalid value {text} for configuration {name}: Not a number of type {kind}"
+            f"Invalid value {text} for configuration {name}: Not of type {kind}"
         ) from None
     among = checks.get("among")
     if among is not None and not (set(value) if kind == "LIST" else {value}) <= among:

@@ -32,11 +32,20 @@ def test_overrides_are_taken_and_described() -> None:
         ("cleanup.policy", ""),
         ("message.timestamp.type", "Whenever"),
         ("min.cleanable.dirty.ratio", "1.5"),
+        ("preallocate", "perhaps"),
+        ("compression.type", "zstd"),
     ],
 )
 def test_unusable_setting_is_refused_by_name(name: str, value: str) -> None:
     with pytest.raises(InvalidTopicConfig, match=name.replace(".", r"\.")):
         TopicConfig.of({name: value})
+
+
+def test_settings_of_existing_scripts_are_taken_and_shown_though_without_effect() -> None:
+    given = {"preallocate": "TRUE", "flush.messages": "1", "segment.jitter.ms": "5"}
+    described = TopicConfig.of(given).described()
+    assert described["preallocate"] == "true"
+    assert described["flush.messages"] == "1"
 
 
 def test_every_setting_is_documented() -> None:

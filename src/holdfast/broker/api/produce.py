@@ -15,7 +15,8 @@ from holdfast.broker.protocol.generated.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from holdfast.broker.records.batch import peek_transaction
+from holdfast.broker.records.batch import peek_compression, peek_transaction
+from holdfast.broker.records.compression import Compression
 from holdfast.broker.topics import INTERNAL
 
 if TYPE_CHECKING:
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ALL = -1
+ZSTD_SINCE = 7
 
 
 def handle(
     broker: "Broker", request: ProduceRequest, context: RequestContext
 ) -> ProduceResponse | PendingReply | HangUp | None:
-    produce = _Produce(broker, request.acks)
+    produce = _Produce(broker, request.acks, context.version)
     for topic in request.topic_data:
         produce.response.responses.append(
             TopicProduceResponse(
@@ -47,11 +49,12 @@ def handle(
 class _Produce:
     """One request: its response, and the partitions whose sync it still waits for."""
 
-    def __init__(self, broker: "Broker", acks: int) -> None:
+    def __init__(self, broker: "Broker", acks: int, version: int) -> None:
         self.response = ProduceResponse()
         self.refusal: str | None = None
         self._broker = broker
         self._acks = acks
+        self._version = version
         self._waiting = 0
         self._reply: PendingReply | None = None
 
@@ -69,6 +72,9 @@ class _Produce:
         records = data.records
         if not records:
             return self._refuse(answer, ErrorCode.INVALID_RECORD, "The request has no records")
+        if self._version < ZSTD_SINCE and peek_compression(records) == Compression.ZSTD:
+            message = f"zstd is taken from version {ZSTD_SINCE} of Produce on"
+            return self._refuse(answer, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, message)
         transaction = peek_transaction(records)
         if transaction is not None:
             refusal = broker.transactions.verify(*transaction, topic, data.index)

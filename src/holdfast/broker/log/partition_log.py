@@ -147,7 +147,7 @@ class PartitionLog:
             next_offset += header.record_count
         self._write(batches, next_offset - 1, max_timestamp, now_ms)
         self.end_offset = next_offset
-        self._note_producers(parts, first_offset, append_time)
+        self._note_producers(parts, first_offset, append_time, now_ms)
         return Appended(first_offset, next_offset - 1, append_time, False)
 
     def _admit_producers(
@@ -162,12 +162,17 @@ class PartitionLog:
         return None
 
     def _note_producers(
-        self, parts: list[tuple[BatchHeader, memoryview]], offset: int, append_time: int
+        self,
+        parts: list[tuple[BatchHeader, memoryview]],
+        offset: int,
+        append_time: int,
+        now_ms: int,
     ) -> None:
         for header, batch in parts:
             if header.producer_id >= 0:
                 timestamp = append_time if append_time >= 0 else header.max_timestamp
                 aborted = self._producers.wrote(header, batch, offset, timestamp)
+                self._producers.heard(header.producer_id, now_ms)
                 if aborted is not None:
                     self.segments.active.add_aborted(aborted)
             offset += header.record_count

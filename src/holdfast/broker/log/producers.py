@@ -90,6 +90,7 @@ class Producers:
         # First offset and marker of those that ended by a marker which readers cannot see yet:
         # still undecided to them.
         self._ending: deque[tuple[int, int]] = deque()
+        self._heard_ms: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -219,16 +220,23 @@ class Producers:
         oldest_ending = min((first for first, _ in ending), default=high_watermark)
         return min(self.undecided_from(high_watermark), oldest_ending)
 
+    def heard(self, producer_id: int, now_ms: int) -> None:
+        """It has just written. Its records' own times say nothing of that: they may be old."""
+        self._heard_ms[producer_id] = now_ms
+
     def expire(self, now_ms: int, older_than_ms: int) -> int:
-        """Forget who has been silent for so long, unless a transaction is open. How many."""
+        """Forget who has been silent for so long, unless a transaction is open. How many.
+
+        Of one that was not heard since the log was opened, the silence begins at the first call.
+        """
         silent = [
             producer_id
             for producer_id, producer in self._by_id.items()
-            if producer.transaction_start == NO_TRANSACTION
-            and now_ms - producer.last_timestamp >= older_than_ms
+            if now_ms - self._heard_ms.setdefault(producer_id, now_ms) >= older_than_ms
+            and producer.transaction_start == NO_TRANSACTION
         ]
         for producer_id in silent:
-            del self._by_id[producer_id]
+            del self._by_id[producer_id], self._heard_ms[producer_id]
         return len(silent)
 
     def described(self) -> list[ProducerSnapshot]:

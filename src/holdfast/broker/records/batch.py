@@ -121,6 +121,13 @@ def header_of(buffer: bytes | bytearray | memoryview, position: int = 0) -> Batc
     return BatchHeader._make(HEADER.unpack_from(buffer, position))
 
 
+def peek_compression(batches: memoryview) -> int:
+    """The codec that a batch names; 0, which is none, for what is no batch."""
+    if len(batches) < HEADER_SIZE:
+        return Compression.NONE
+    return batches[_ATTRIBUTES_POSITION + 1] & COMPRESSION_BITS
+
+
 def peek_transaction(batches: memoryview) -> tuple[int, int] | None:
     """Producer id and epoch of a transactional batch; None for others, and for what is no batch."""
     if len(batches) < HEADER_SIZE or not batches[_ATTRIBUTES_POSITION + 1] & TRANSACTIONAL_BIT:

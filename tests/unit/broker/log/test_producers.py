@@ -7,6 +7,7 @@ from tests.unit.broker.log.world import LogUnderTest
 
 from holdfast.broker.log import RecordsRejected
 from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.broker.records.batch import build_batch
 
 
 @pytest.fixture
@@ -190,6 +191,25 @@ def test_sequences_go_on_after_a_marker(world, again) -> None:  # type: ignore[n
     again()
     assert world.send(7, 0, transactional=True).duplicate
     assert not world.send(7, 1, transactional=True).duplicate
+
+
+def test_producer_of_old_records_is_not_taken_for_silent(world: LogUnderTest) -> None:
+    an_old_record = build_batch(
+        [(b"k", b"v")], timestamp=1, producer_id=7, producer_epoch=0, base_sequence=0
+    )
+    world.log.append(memoryview(an_old_record), now_ms=world.now)
+    assert world.log.expire_producers(world.now + 999, 1000) == 0
+    assert world.send(7, 0).duplicate
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_silence_begins_anew_when_the_log_is_opened(world: LogUnderTest, clean: bool) -> None:
+    world.send(7, 0)
+    world.flush()
+    world.reopen() if clean else world.crash()
+    later = world.now + 10_000_000
+    assert world.log.expire_producers(later, 1000) == 0
+    assert world.log.expire_producers(later + 1000, 1000) == 1
 
 
 def test_silent_producers_expire_but_not_with_an_open_transaction(world: LogUnderTest) -> None:

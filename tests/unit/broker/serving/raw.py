@@ -13,6 +13,7 @@ from holdfast.broker.dispatch import Dispatcher
 from holdfast.broker.listener import Listener
 from holdfast.broker.protocol.apis import APIS, Api
 from holdfast.broker.records.batch import build_batch
+from holdfast.broker.records.compression import Compression
 from holdfast.broker.settings import BrokerSettings
 
 BY_NAME: dict[str, Api] = {api.name: api for api in APIS.values()}
@@ -55,11 +56,18 @@ def frame(api_name: str, version: int, request: Any, correlation_id: int = 1) ->
 
 
 def produce_frame(
-    topic: str, partition: int, value: bytes, *, acks: int = -1, correlation_id: int = 1
+    topic: str,
+    partition: int,
+    value: bytes,
+    *,
+    acks: int = -1,
+    correlation_id: int = 1,
+    version: int = 9,
+    compression: Compression = Compression.NONE,
 ) -> bytes:
     from holdfast.broker.protocol.generated import produce_request as module
 
-    batch = build_batch([(None, value)], timestamp=1_000)
+    batch = build_batch([(None, value)], timestamp=1_000, compression=compression)
     request = module.ProduceRequest(
         acks=acks,
         timeout_ms=1_000,
@@ -72,7 +80,7 @@ def produce_frame(
             )
         ],
     )
-    return frame("produce", 9, request, correlation_id)
+    return frame("produce", version, request, correlation_id)
 
 
 class RawClient:

@@ -23,6 +23,7 @@ from holdfast.broker.protocol.generated.metadata_request import (
     MetadataRequestTopic,
 )
 from holdfast.broker.protocol.generated.metadata_response import MetadataResponse
+from holdfast.broker.records.compression import Compression
 
 
 def metadata_frame(topic: str, correlation_id: int = 1) -> bytes:
@@ -328,3 +329,20 @@ async def test_waiting_fetches_are_answered_when_the_broker_stops(tmp_path: Path
         _, answer = await client.reply("fetch", 12)
         assert not answer.responses[0].partitions[0].records
         assert not served.broker.waiting_fetches
+
+
+@pytest.mark.parametrize(
+    ("version", "error_code"),
+    [(6, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE), (7, ErrorCode.NONE)],
+)
+async def test_zstd_needs_a_version_of_produce_that_knows_it(
+    tmp_path: Path, version: int, error_code: ErrorCode
+) -> None:
+    async with serving(tmp_path / "data") as served, await served.client() as client:
+        await client.send(metadata_frame("t"))
+        await client.reply("metadata", 9)
+        await client.send(
+            produce_frame("t", 0, b"x" * 100, version=version, compression=Compression.ZSTD)
+        )
+        _, answer = await client.reply("produce", version)
+        assert answer.responses[0].partition_responses[0].error_code == error_code

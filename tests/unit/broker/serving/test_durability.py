@@ -123,3 +123,17 @@ async def test_duplicate_waits_for_the_sync_of_the_first(tmp_path: Path, disk: G
     assert not future.done()
     disk.gate.set()
     await asyncio.wait_for(future, 10)
+
+
+async def test_without_sync_the_page_cache_counts_and_is_synced_in_the_background(
+    tmp_path: Path, disk: GatedDisk
+) -> None:
+    broker = Broker(BrokerSettings(data_dir=tmp_path, flush="os"))
+    partition = broker.topics.create("t", 1, {}).partitions[0]
+    before = disk.syncs
+    appended = partition.append(batch())
+    assert partition.log.high_watermark == appended.last_offset + 1
+    assert disk.syncs == before
+    await partition.sync_in_background()
+    assert disk.syncs > before
+    assert partition.log.flush_targets() is None
