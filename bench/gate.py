@@ -26,6 +26,7 @@ import numpy as np
 
 from bench.load.commands import hold_seconds, release_seconds
 from bench.load.events import Load, check_output, fill
+from bench.load.make_run import up_seconds
 from bench.load.paced import latencies
 from bench.load.progress import Readable, rate, watch
 from bench.load.systems import Holdfast, Streams, System
@@ -165,6 +166,15 @@ def holdfast_alone(bench: Bench, system: Holdfast, parts: set[str]) -> Figures:
     return found
 
 
+def up(bench: Bench, folder: Path) -> Figures:
+    """How long `make run` takes, with nothing else running."""
+    seconds = []
+    for number in range(bench.rounds):
+        seconds.append(up_seconds(folder / f"up-{number}"))
+        print(f"  up {number + 1}/{bench.rounds}: {seconds[-1]:.1f} s", flush=True)
+    return {"up_s": statistics.median(seconds)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds and events")
@@ -175,21 +185,22 @@ def main() -> None:
     options = parser.parse_args()
     parts = set(options.part or PARTS)
     bench = Bench(options.quick)
-    with (
-        tempfile.TemporaryDirectory(prefix="holdfast-bench-") as name,
-        ProductionKafka(Path(name) / "kafka") as kafka,
-    ):
-        made: dict[str, System] = {}
-        if options.only != "holdfast":
-            made["streams"] = Streams(
-                kafka.bootstrap, Path(name), PARTITIONS, guarantee=options.guarantee
-            )
-        if options.only != "streams":
-            made["holdfast"] = Holdfast(kafka.bootstrap, Path(name), PARTITIONS)
-        found = streams_and_holdfast(bench, made, parts)
-        ours = made.get("holdfast")
-        if isinstance(ours, Holdfast):
-            found |= holdfast_alone(bench, ours, parts)
+    found: Figures = {}
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as name:
+        folder = Path(name)
+        if parts - {"up"}:
+            with ProductionKafka(folder / "kafka") as kafka:
+                made: dict[str, System] = {}
+                place = kafka.bootstrap, folder, PARTITIONS
+                if options.only != "holdfast":
+                    made["streams"] = Streams(*place, guarantee=options.guarantee)
+                if options.only != "streams":
+                    made["holdfast"] = Holdfast(*place)
+                found |= streams_and_holdfast(bench, made, parts)
+                if isinstance(ours := made.get("holdfast"), Holdfast):
+                    found |= holdfast_alone(bench, ours, parts)
+        if "up" in parts and options.only != "streams":
+            found |= up(bench, folder)
     print(json.dumps({name: round(value, 3) for name, value in found.items()}))
 
 
