@@ -16,6 +16,7 @@ from kafka.protocol.consumer import (
     JoinGroupRequest,
     SyncGroupRequest,
 )
+from kafka.protocol.metadata import FindCoordinatorRequest
 from kafka.protocol.producer import (
     AddPartitionsToTxnRequest,
     EndTxnRequest,
@@ -218,6 +219,17 @@ def batches(records: bytes | memoryview | None) -> list[DefaultRecordBatch]:
     return found
 
 
+def find_coordinator(wire: Wire, key: str, kind: int) -> None:
+    """Wait until there is one for a group (0) or a transactional id (1).
+
+    Asking is what makes Apache Kafka create the coordinators' topics.
+    """
+    end = time.monotonic() + 30
+    while wire.ask(FindCoordinatorRequest(version=2, key=key, key_type=kind)).error_code != 0:
+        assert time.monotonic() < end, f"no coordinator for {key}"
+        time.sleep(0.05)
+
+
 def init_producer(
     wire: Wire, transactional_id: str | None = None, timeout_ms: int = 60_000
 ) -> tuple[int, int]:
@@ -232,6 +244,8 @@ def init_producer(
         if reply.error_code not in (CONCURRENT_TRANSACTIONS, *NOT_COORDINATOR_YET):
             assert reply.error_code == 0, reply
             return reply.producer_id, reply.producer_epoch
+        if reply.error_code in NOT_COORDINATOR_YET:
+            find_coordinator(wire, transactional_id or "", 1)
         time.sleep(0.02)
 
 
@@ -295,7 +309,7 @@ def join(
 
     reply = attempt(member)
     while reply.error_code in NOT_COORDINATOR_YET:
-        time.sleep(0.05)
+        find_coordinator(wire, group, 0)
         reply = attempt(member)
     if reply.error_code == 79:  # MEMBER_ID_REQUIRED: the id came with the answer
         reply = attempt(reply.member_id)

@@ -76,6 +76,7 @@ def test_a_second_static_member_fences_the_first_ones_transactions_under_any_id(
     commit_step(transactional(kafka, f"{topic}.driver"), first, topic, 1)
     old_writers = [transactional(kafka, f"{topic}.{name}") for name in ("driver", "task", "other")]
     second = owner(kafka, group, topic)  # takes over at once: the session is half an hour
+    old_writers.append(transactional(kafka, f"{topic}.late"))
     for writer in old_writers:
         writer.begin_transaction()
         with pytest.raises(KafkaException) as fenced:

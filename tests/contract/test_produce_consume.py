@@ -284,6 +284,31 @@ def test_records_past_the_retention_time_go_and_offsets_go_on(
     assert send(client, topic, [b"f"]) == [5]
 
 
+def test_records_past_the_retention_size_go_and_offsets_go_on(
+    kafka: BrokerProcess, topic: str
+) -> None:
+    smallest = "1048576"  # Apache Kafka takes no smaller segments
+    create_topic(kafka, topic, config={"retention.bytes": smallest, "segment.bytes": smallest})
+    client = producer(kafka)
+    assert send(client, topic, [bytes(100_000)] * 40) == list(range(40))
+
+    def first_offset() -> int:
+        return int(read(kafka, topic)[0].offset())
+
+    wait_until(lambda: first_offset() >= 15, "removal of the oldest segments", timeout=30)
+    assert first_offset() < 35, "more than a segment is kept"
+    assert send(client, topic, [b"next"]) == [40]
+
+
+def test_a_time_too_far_in_the_future_is_refused(kafka: BrokerProcess, topic: str) -> None:
+    create_topic(kafka, topic, config={"message.timestamp.after.max.ms": "60000"})
+    in_an_hour = int(time.time() * 1000) + 3_600_000
+    with pytest.raises(KafkaException) as refused:
+        send(producer(kafka), topic, [b"v"], timestamp=in_an_hour)
+    assert refused.value.args[0].code() == KafkaError.INVALID_TIMESTAMP
+    assert read(kafka, topic) == []
+
+
 def nothing_comes(client: Consumer) -> bool:
     """Nothing but a repeated end within a moment."""
     message = client.poll(0.5)
