@@ -50,7 +50,8 @@ def words() -> dict[str, list[str]]:
         found: Any = typer.main.get_command(apps.get(name) or module.app)
         verbs = getattr(found, "commands", None)
         if verbs is None:
-            tree[name] = _options(found)
+            shells = [shell.value for shell in Shell] if name == "completion" else []
+            tree[name] = [*shells, *_options(found)]
             continue
         tree[name] = list(verbs)
         tree |= {f"{name} {verb}": _options(each) for verb, each in verbs.items()}
@@ -59,9 +60,7 @@ def words() -> dict[str, list[str]]:
 
 def _options(command: Any) -> list[str]:
     options = sorted(o for p in command.params for o in p.opts if o.startswith("--"))
-    arguments = [p for p in command.params if not p.opts[0].startswith("-")]
-    choices = [str(c) for p in arguments for c in getattr(p.type, "choices", ())]
-    return [*choices, *options, "--help"]
+    return [*options, "--help"]
 
 
 def _bash(tree: dict[str, list[str]]) -> str:
@@ -95,7 +94,7 @@ def _fish(tree: dict[str, list[str]]) -> str:
     lines = ["complete -c holdfast -f"]
     for path, following in tree.items():
         seen = [f"__fish_seen_subcommand_from {word}" for word in path.split()]
-        if len(seen) < 2:
+        if any(f"{path} {word}".strip() in tree for word in following):
             seen.append(f"not __fish_seen_subcommand_from {' '.join(tree[path])}")
         plain = [word for word in following if not word.startswith("-")]
         condition = "; and ".join(seen)

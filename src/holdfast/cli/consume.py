@@ -89,13 +89,15 @@ def consume(
             if group is not None and start is not None:
                 consumer.seek(begin)
             bound = None if tail else (until if until is not None else "end")
-            _print(consumer.records(until=bound, limit=count), render)
+            _print(consumer.records(until=bound, limit=count), render, live=tail)
 
 
-def _print(records: Iterator["Record"], render: "Callable[[Record], bytes]") -> None:
+def _print(records: Iterator["Record"], render: "Callable[[Record], bytes]", *, live: bool) -> None:
+    """Write the records; a reader of a `live` stream gets each at once."""
     out = sys.stdout.buffer
-    live = sys.stdout.isatty()
-    if not live and sys.stderr.isatty():
+    if sys.stdout.isatty():
+        live = True
+    elif sys.stderr.isatty():
         from holdfast.cli.progress import track
 
         records = track(records, "Reading")

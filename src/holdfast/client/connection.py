@@ -102,7 +102,7 @@ class Connection:
 
     def _note(self, error: KafkaError) -> None:
         if error.code() != KafkaError._ALL_BROKERS_DOWN:
-            self._trouble = error.str().rstrip(".")
+            self._trouble = re.sub(r" \(after \d+ms in state \w+.*\)", "", error.str()).rstrip(".")
         _librdkafka.info("%s", error)
 
     def __str__(self) -> str:

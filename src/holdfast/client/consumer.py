@@ -71,6 +71,8 @@ class Consumer:
             "partition.assignment.strategy": "cooperative-sticky",
             # librdkafka's own 1000 ms leave a quick reader without records for most of that time.
             "fetch.queue.backoff.ms": 10,
+            # A bounded read learns that it is at the end from a fetch that found nothing.
+            "fetch.wait.max.ms": 100,
             "auto.offset.reset": _reset(group, start),
             **(kafka or {}),
         }

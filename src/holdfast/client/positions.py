@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from time import monotonic, sleep
 from typing import Literal, NamedTuple
 
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
@@ -10,7 +11,7 @@ from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 from holdfast.client.connection import Connection
 from holdfast.client.encoding import to_milliseconds
 from holdfast.client.kafka_errors import translate
-from holdfast.errors import InvalidArgumentError, NotFoundError
+from holdfast.errors import InvalidArgumentError, NotFoundError, UnavailableError
 
 Where = int | datetime | timedelta | Literal["start", "end"]
 """An offset; a time (the first record at or after it); a duration (that long ago); or an end."""
@@ -98,12 +99,22 @@ class Offsets:
         return {p: ends[p] if found[p] < 0 else min(found[p], ends[p]) for p in partitions}
 
     def _ask(self, partitions: Iterable[Partition], spec: OffsetSpec) -> dict[Partition, int]:
-        wanted = {p.at(-1): spec for p in partitions}
-        if not wanted:
+        wanted = list(partitions)
+        deadline = monotonic() + self._connection.settings.request_timeout
+        while True:
+            try:
+                return self._ask_once(wanted, spec)
+            except UnavailableError:  # a topic that was just made has no leader for a moment
+                if monotonic() > deadline:
+                    raise
+                sleep(0.05)
+
+    def _ask_once(self, partitions: list[Partition], spec: OffsetSpec) -> dict[Partition, int]:
+        if not partitions:
             return {}
         try:
             futures = self._connection.admin.list_offsets(
-                wanted,
+                {partition.at(-1): spec for partition in partitions},
                 isolation_level=self._isolation,
                 request_timeout=self._connection.settings.request_timeout,
             )
