@@ -136,6 +136,9 @@ def test_held_events_come_out_unchanged_and_in_order_before_newer_ones(
     peer.send("held", b"newer")
     peer.wait_for(b"newer")
 
+    peer.hold("held")
+    peer.release("held")
+    peer.wait_until_taken(peer.control)
     assert peer.values("held") == [b"first", None, b"newer"]
     first = next(m for m in peer.output() if m.value() == b"first")
     assert first.headers() == [("a", b"1"), ("b", None), ("a", b"2")]
