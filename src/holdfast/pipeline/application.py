@@ -33,7 +33,9 @@ _TURN_S = 0.5
 def run(settings: PipelineSettings, client: ClientSettings) -> int:
     """Run until SIGTERM or Ctrl-C. -> 0, or an exit code of `exits`"""
     log_to_stderr(form=settings.log_format)
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # failures are told once, by `runner`
+    # What these two say of a failure is said again, once and in context, by who has it.
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger("holdfast.client.librdkafka").setLevel(logging.CRITICAL)
     connection = Connection(client)
     metrics = Metrics()
     stopping = Event()

@@ -37,6 +37,7 @@ class FlowRegistry:
         self._connection = connection
         self._consumer: Consumer | None = None
         self._flows: dict[str, FlowDefinition] = {}
+        self._away = False
         self.complete = False
         """Whether it was read to its end at least once, so that flows that are not in it are not
         registered. True too as long as there is no registry."""
@@ -56,7 +57,7 @@ class FlowRegistry:
             elif error.code() == KafkaError._PARTITION_EOF:
                 self.complete = True
             else:
-                log.info("The registry of flows cannot be read just now: %s", error)
+                log.warning("The registry of flows cannot be read just now: %s", error.str())
 
     def close(self) -> None:
         if self._consumer is not None:
@@ -66,8 +67,13 @@ class FlowRegistry:
         try:
             found = self._connection.admin.list_topics(REGISTRY_TOPIC, max(timeout, 0.1))
         except KafkaException as error:
-            log.info("No broker answers just now: %s", error.args[0])
+            if not self._away:
+                log.warning(
+                    "No broker answers yet at %s: %s", self._connection, error.args[0].str()
+                )
+            self._away = True
             return False
+        self._away = False
         self.complete = found.topics[REGISTRY_TOPIC].error is not None
         return not self.complete
 

@@ -35,8 +35,10 @@ class Metrics:
             buckets=_LATENCIES,
             registry=self.registry,
         )
-        self.lag_records = self._gauge("lag_records", "Events that the gate has yet to take")
-        self.lag_seconds = self._gauge("lag_seconds", "Age of the first of them")
+        self.lag_records = self._gauge(
+            "lag_records", "Events that the part has yet to take", "part"
+        )
+        self.lag_seconds = self._gauge("lag_seconds", "How long the first has been there", "part")
         self.held_keys = self._gauge("held_keys", "Keys that are held or draining")
         self.held_events = self._gauge("held_events", "Events in held that are yet to come out")
         self.held_bytes = self._gauge("held_bytes", "Bytes of their keys and values")

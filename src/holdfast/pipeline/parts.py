@@ -20,6 +20,9 @@ class Part(Protocol):
     def failure(self) -> Exception | None:
         """Why it has ended by itself; None while it runs."""
 
+    def measure(self) -> None:
+        """Bring its metrics up to date. Called every second or so, while it runs."""
+
     def stop(self) -> None:
         """End, and return once nothing of it runs any more. It may have failed before."""
 

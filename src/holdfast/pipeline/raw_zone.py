@@ -23,6 +23,7 @@ from holdfast.errors import ConflictError, EventsLostError
 from holdfast.flows.registry import FlowDefinition
 from holdfast.pipeline import faults
 from holdfast.pipeline.hadoop_files import HadoopFiles
+from holdfast.pipeline.lag import Lag
 from holdfast.pipeline.metrics import Metrics
 from holdfast.pipeline.planned import planned_ends
 from holdfast.pipeline.query_errors import ending
@@ -73,6 +74,7 @@ class RawZone:
         self._table = RawTable(session, table_location(settings.lake, flow.name))
         self._checkpoints = f"{settings.checkpoints}/raw-zone/{flow.name}"
         self._checkpoint = f"{self._checkpoints}/{uuid.uuid4()}"
+        self._lag = Lag(connection, self._topic, metrics, flow.name, "raw-zone")
         self._landing = Lock()
         self._stopping = False
         self._query: StreamingQuery | None = None
@@ -103,6 +105,11 @@ class RawZone:
         if self._error is not None or self._query is None:
             return self._error
         return ending(self._query)
+
+    def measure(self) -> None:
+        landed = self._landed
+        if landed is not None:
+            self._lag.measure(landed.positions)
 
     def stop(self) -> None:
         self._stopping = True

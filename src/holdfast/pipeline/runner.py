@@ -6,6 +6,7 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Literal
 
+from holdfast.errors import HoldfastError
 from holdfast.flows.registry import FlowDefinition
 from holdfast.pipeline.metrics import Metrics
 from holdfast.pipeline.parts import MakePart, Part
@@ -20,6 +21,7 @@ STEADY_S = 60.0
 FIRST_COME_S = 30.0
 """How long a part lets the one before it start: together both would be slow."""
 _WATCH_S = 0.2
+_MEASURE_S = 1.0
 
 State = Literal["starting", "running", "failed", "stopped"]
 
@@ -108,11 +110,7 @@ class Runner:
             self._up.set(1)
             log.info("The %s of %s runs", self.kind, self._flow.name, extra=self._marks)
             self.attempted.set()
-            while not self._stopping.wait(_WATCH_S):
-                failure = part.failure()
-                if failure is not None:
-                    return failure
-            return None
+            return self._watch(part)
         except Exception as error:
             return error
         finally:
@@ -120,6 +118,23 @@ class Runner:
             self._up.set(0)
             self._part = None
             self._stop(part)
+
+    def _watch(self, part: Part) -> Exception | None:
+        measure_at = 0.0
+        while not self._stopping.wait(_WATCH_S):
+            failure = part.failure()
+            if failure is not None:
+                return failure
+            if monotonic() >= measure_at:
+                self._measure(part)
+                measure_at = monotonic() + _MEASURE_S
+        return None
+
+    def _measure(self, part: Part) -> None:
+        try:
+            part.measure()
+        except HoldfastError as error:  # a figure that cannot be had now is no failure of the part
+            log.debug("Measuring the %s of %s: %s", self.kind, self._flow.name, error)
 
     def _stop(self, part: Part) -> None:
         try:

@@ -35,9 +35,10 @@ class PipelineSettings:
 
     @property
     def checkpoint_root(self) -> str:
-        return self.checkpoints or (self.data_dir.resolve() / "checkpoints").as_uri()
+        return self.checkpoints or str(self.data_dir.resolve() / "checkpoints")
 
     @property
     def lake_root(self) -> str:
-        """The lake as a URL: Spark takes a bare folder for one of its default file system."""
-        return self.lake if "://" in self.lake else Path(self.lake).resolve().as_uri()
+        """The lake, whatever folder Spark's process is in. (As a `file:///` URL Delta takes it for
+        another location than the `file:/` that Spark makes of it.)"""
+        return self.lake if "://" in self.lake else str(Path(self.lake).resolve())

@@ -51,6 +51,8 @@ FLOWS = (
 def run(bootstrap: str) -> int:
     """Make the flows, and send until told to stop."""
     log_to_stderr()
+    # The broker may yet start: until then its absence is no news.
+    logging.getLogger("holdfast.client.librdkafka").setLevel(logging.CRITICAL)
     stopping = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())

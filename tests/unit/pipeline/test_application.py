@@ -50,6 +50,9 @@ class _Part:
     def failure(self) -> Exception | None:
         return self._parts.failures.pop(self._me, None)
 
+    def measure(self) -> None:
+        pass
+
     def stop(self) -> None:
         self._say("stop")
 
