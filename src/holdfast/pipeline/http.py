@@ -45,7 +45,8 @@ class HttpServer:
         if self._health is None:
             return 503, "application/json", b'{"status":"starting"}\n'
         flows = self._health()
-        well = all(p["state"] != "failed" for parts in flows.values() for p in parts.values())
+        ill = ("waiting", "failed")
+        well = all(p["state"] not in ill for parts in flows.values() for p in parts.values())
         body = {"status": "ok" if well else "degraded", "flows": flows}
         # A part that has failed is tried again by the pipeline itself: no reason to end it.
         return 200, "application/json", json.dumps(body).encode() + b"\n"

@@ -20,6 +20,9 @@ class Part(Protocol):
     def failure(self) -> Exception | None:
         """Why it has ended by itself; None while it runs."""
 
+    def trouble(self) -> Exception | None:
+        """What keeps it from going on just now, though it runs; None if it goes on."""
+
     def measure(self) -> None:
         """Bring its metrics up to date. Called every second or so, while it runs."""
 

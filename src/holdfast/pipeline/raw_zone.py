@@ -106,6 +106,9 @@ class RawZone:
             return self._error
         return ending(self._query)
 
+    def trouble(self) -> Exception | None:
+        return None  # what it cannot get over ends it
+
     def measure(self) -> None:
         landed = self._landed
         if landed is not None:

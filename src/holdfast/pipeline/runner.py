@@ -23,7 +23,7 @@ FIRST_COME_S = 30.0
 _WATCH_S = 0.2
 _MEASURE_S = 1.0
 
-State = Literal["starting", "running", "failed", "stopped"]
+State = Literal["starting", "running", "waiting", "failed", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,8 @@ class Runner:
             failure = part.failure()
             if failure is not None:
                 return failure
+            trouble = part.trouble()
+            self.health = Health("waiting", str(trouble)) if trouble else Health("running")
             if monotonic() >= measure_at:
                 self._measure(part)
                 measure_at = monotonic() + _MEASURE_S

@@ -5,6 +5,7 @@ from dataclasses import replace
 from queue import Queue
 
 import pytest
+from tests.clients import wait_until
 
 from holdfast.flows.registry import FlowDefinition, Limits
 from holdfast.pipeline import runner
@@ -23,6 +24,7 @@ class Parts:
     def __init__(self) -> None:
         self.said: Queue[Said] = Queue()
         self.failures: dict[tuple[str, str], Exception] = {}
+        self.troubles: dict[tuple[str, str], Exception] = {}
         self.refusals: dict[tuple[str, str], list[Exception]] = {}
 
     def kind(self, kind: str) -> Callable[[FlowDefinition], Part]:
@@ -49,6 +51,9 @@ class _Part:
 
     def failure(self) -> Exception | None:
         return self._parts.failures.pop(self._me, None)
+
+    def trouble(self) -> Exception | None:
+        return self._parts.troubles.get(self._me)
 
     def measure(self) -> None:
         pass
@@ -164,6 +169,21 @@ def test_a_part_that_cannot_start_says_why_until_it_can(
     told = [record for record in caplog.records if "no such topic" in record.message]
     assert [record.levelname for record in told] == ["ERROR", "INFO"], "the same news is no news"
     assert vars(told[0])["flow"] == "a"
+
+
+def test_a_part_that_runs_but_cannot_go_on_says_why(application: Application, parts: Parts) -> None:
+    follow(application, flow("a"))
+    parts.next(2)
+
+    def gate() -> dict[str, str]:
+        return application.health()["a"]["gate"]
+
+    parts.troubles["a", "gate"] = RuntimeError("the control log cannot be read")
+    wait_until(lambda: gate()["state"] == "waiting", "waiting")
+    assert gate()["reason"] == "the control log cannot be read"
+    parts.troubles.clear()
+    wait_until(lambda: gate() == {"state": "running", "reason": ""}, "running")
+    assert parts.said.empty(), "it is left alone"
 
 
 def test_stop_ends_all_parts(application: Application, parts: Parts) -> None:
