@@ -119,7 +119,7 @@ class AsyncProducer:
 class AsyncConsumer:
     """Reads records from asyncio. The promises are those of `Consumer`.
 
-    >>> _ = client.send(topic, "hello")
+    >>> _ = client.send(topic, "hello").result()
     >>> async def main():
     ...     async with client.async_consumer(topic, group="async-readme") as consumer:
     ...         async for record in consumer.records(until="end"):
@@ -172,9 +172,12 @@ class AsyncConsumer:
         handling: list[Future[object]] = []
 
         def handle(record: Record) -> object:
-            handling[:] = [asyncio.run_coroutine_threadsafe(handler(record), loop)]
+            future = asyncio.run_coroutine_threadsafe(handler(record), loop)
+            handling[:] = [future]
+            if consumer.feed.stopped:  # the run was cancelled before it could be seen above
+                future.cancel()
             try:
-                return handling[0].result()
+                return future.result()
             except CancelledError:  # not an error of the record: it must end the run
                 raise asyncio.CancelledError from None
 

@@ -25,7 +25,7 @@ class Consumer:
     """Reads records; in a group, commits those that are done.
 
     >>> for i in range(3):
-    ...     _ = client.send(topic, {"n": i})
+    ...     _ = client.send(topic, {"n": i}).result()
     >>> with client.consumer(topic, group="readme") as consumer:
     ...     for record in consumer.records(until="end"):
     ...         print(record.offset, record.json())

@@ -39,9 +39,15 @@ def _key(data: bytes) -> tuple[str, str, int] | None:
 
 def _commit(partition: int, data: bytes) -> Commit:
     version, offset = struct.unpack_from(">hq", data)
-    assert version in (1, 3), f"a version that this test cannot read: {version}"
-    position = 10 + (4 if version == 3 else 0)
-    _, position = _string(data, position)
+    assert version in (3, 4), f"a version that this test cannot read: {version}"
+    # Offset, leader epoch, then the metadata: its length is a varint of one byte more from 4 on,
+    # and these consumers commit none.
+    position = 14
+    if version == 3:
+        _, position = _string(data, position)
+    else:
+        assert data[position] == 1, "metadata"
+        position += 1
     (at_ms,) = struct.unpack_from(">q", data, position)
     return Commit(partition, offset, at_ms)
 

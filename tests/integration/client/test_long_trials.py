@@ -94,7 +94,7 @@ class Member(threading.Thread):
         self, bootstrap: str, topic: str, group: str, seen: dict[tuple[int, int], float]
     ) -> None:
         super().__init__(daemon=True)
-        self._bootstrap, self._topic, self._group, self._seen = bootstrap, topic, group, seen
+        self._address, self._topic, self._group_id, self._seen = bootstrap, topic, group, seen
         self._consumer: holdfast.Consumer | None = None
         self._leaving = False
         self.error: BaseException | None = None
@@ -102,8 +102,8 @@ class Member(threading.Thread):
     def run(self) -> None:
         try:
             with (
-                holdfast.connect(self._bootstrap) as client,
-                client.consumer(self._topic, group=self._group, commit_interval=0.2) as consumer,
+                holdfast.connect(self._address) as client,
+                client.consumer(self._topic, group=self._group_id, commit_interval=0.2) as consumer,
             ):
                 self._consumer = consumer
                 if self._leaving:
