@@ -3,7 +3,6 @@
 It begins where the table says that it ends, under a checkpoint of its own that nobody reads again.
 """
 
-import json
 import logging
 import uuid
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ from holdfast.errors import ConflictError, EventsLostError
 from holdfast.flows.registry import FlowDefinition
 from holdfast.pipeline import faults
 from holdfast.pipeline.hadoop_files import HadoopFiles
+from holdfast.pipeline.kafka_source import read_events
 from holdfast.pipeline.lag import Lag
 from holdfast.pipeline.metrics import Metrics
 from holdfast.pipeline.planned import planned_ends
@@ -123,18 +123,13 @@ class RawZone:
         self._table.close()
 
     def _events(self, starts: Mapping[int, int]) -> DataFrame:
-        rows = (
-            self._session.readStream.format("kafka")
-            .option("kafka.bootstrap.servers", ",".join(self._connection.addresses))
-            .option("kafka.isolation.level", "read_committed")
-            .option("kafka.fetch.max.wait.ms", "20")
-            .option("groupIdPrefix", f"holdfast.{self._flow.name}.raw-zone")
-            .option("subscribe", self._topic)
-            .option("startingOffsets", json.dumps({self._topic: starts}))
-            .option("failOnDataLoss", "true")
-            .option("maxOffsetsPerTrigger", str(self._settings.max_offsets_per_trigger))
-            .option("includeHeaders", "true")
-            .load()
+        rows = read_events(
+            self._session,
+            self._connection,
+            self._topic,
+            starts=starts,
+            limit=self._settings.max_offsets_per_trigger,
+            reader=f"holdfast.{self._flow.name}.raw-zone",
         )
         return rows.withColumn("date", sql.to_date("timestamp")).select(*COLUMNS)
 

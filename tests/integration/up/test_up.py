@@ -1,0 +1,110 @@
+"""`holdfast up` as people run it: real processes, from the first line to the last."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.brokers import DIES_WITH_PARENT
+from tests.clients import wait_until
+
+import holdfast
+
+UP_WITHIN_S = 240.0
+"""A deadline, not a measure: two starts of Spark beside whatever else runs."""
+
+
+class Up:
+    """One `holdfast up`, and what it has said so far."""
+
+    def __init__(self, folder: Path, *flags: str) -> None:
+        self._log = folder / "up.log"
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [*DIES_WITH_PARENT, sys.executable, "-m", "holdfast.cli", "up", *flags],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+            )
+
+    def said(self) -> str:
+        return self._log.read_text(errors="replace")
+
+    def wait_for(self, pattern: str, times: int = 1) -> None:
+        def there() -> bool:
+            assert self.process.poll() is None, self.said()
+            return len(re.findall(pattern, self.said(), re.MULTILINE)) >= times
+
+        try:
+            wait_until(there, f"{times} x {pattern!r}", UP_WITHIN_S)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.said()}") from None
+
+    def child(self, name: str) -> psutil.Process:
+        """The process that runs a command of ours."""
+        children = psutil.Process(self.process.pid).children()
+        (found,) = [c for c in children if name in c.cmdline()[:4]]
+        return found
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[list[Up]]:
+    runs: list[Up] = []
+    yield runs
+    for up in runs:
+        if up.process.poll() is None:
+            up.process.terminate()
+            up.process.wait(60)
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(600)
+def test_one_command_runs_all_restarts_what_falls_and_ctrl_c_ends_it(
+    tmp_path: Path, started: list[Up]
+) -> None:
+    up = Up(tmp_path, "--demo", "--data-dir", "data")
+    started.append(up)
+    up.wait_for(r"^holdfast \| is up: broker at ")
+    (address,) = re.findall(r"is up: broker at (\S+),", up.said())
+    everyone = psutil.Process(up.process.pid).children(recursive=True)
+
+    with holdfast.connect(address) as client:
+        assert [flow.name for flow in client.flows()] == ["demo", "orders", "payments"]
+        assert sum(r.records for r in client.topics.ranges("orders.control")) >= 2
+        wait_until(
+            lambda: sum(r.records for r in client.topics.ranges("orders.events")) > 20, "orders"
+        )
+
+    up.child("broker").kill()
+    up.wait_for(r"^broker   \| has ended \(signal 9\); started again")
+    up.wait_for(rf"^broker   \| Listening on {re.escape(address)}$", times=2)
+    up.child("pipeline").kill()
+    up.wait_for(r"^pipeline \| Pipeline running on ", times=2)
+    everyone += psutil.Process(up.process.pid).children(recursive=True)
+
+    os.kill(up.process.pid, signal.SIGINT)
+    assert up.process.wait(120) == 0, up.said()
+    said = up.said()
+    assert said.index("The pipeline has ended") < said.index("Stopping: finishing the requests")
+    assert said.rstrip().endswith("holdfast | all has ended")
+    assert not [p for p in everyone if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["data", "up.log"]
+    assert {p.name for p in (tmp_path / "data").iterdir()} <= {"broker", "pipeline", "lake"}
+
+
+def test_a_port_that_was_asked_for_and_is_taken_is_said_clearly(
+    tmp_path: Path, started: list[Up]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        up = Up(tmp_path, "--broker-port", str(port))
+        started.append(up)
+        assert up.process.wait(60) == 2
+    assert f"Port {port} is taken by another process" in up.said()
+    assert "Traceback" not in up.said()
