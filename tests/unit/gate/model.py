@@ -164,7 +164,8 @@ class Model:
                 held.append(offset)
                 keys[key].rows.append(offset)
                 keys[key].bytes += event.size
-        assert (t.passed, t.held, t.dead, t.invalid) == (passed, held, dead, invalid)
+        given, expected = (t.passed, t.held, t.dead, t.invalid), (passed, held, dead, invalid)
+        assert given == expected, f"passed, held, dead, invalid: {given}, and not {expected}"
 
     def _is_held_elsewhere(
         self, p: int, key: bytes, intents: dict[bytes, Command], t: Transaction
@@ -201,11 +202,12 @@ class Model:
 
     def agrees_with(self, state: PartitionState) -> None:
         keys = self.keys[state.partition]
-        assert state.entries.keys() == keys.keys()
+        assert state.entries.keys() == keys.keys(), "other keys have entries"
         for key, each in keys.items():
             entry = state.entries[key]
-            assert (entry.state is KeyState.DRAINING) == each.draining
-            assert (entry.events, entry.bytes) == (len(each.rows), each.bytes)
+            assert (entry.state is KeyState.DRAINING) == each.draining, f"{key!r}: {entry.state}"
+            counts = (len(each.rows), each.bytes)
+            assert (entry.events, entry.bytes) == counts, f"{entry} does not count {counts}"
             assert entry.foreign == (home_of(key, self.kafka.partitions) != state.partition)
             if each.rows:
                 first = self.kafka.events[state.partition][each.rows[0]]
