@@ -36,7 +36,8 @@ from bench.peers.streams import Guarantee
 PARTITIONS = 6
 PER_SECOND = 1_000
 WARM_UP = 1 / 7
-"""Share of the events that come out before the time is taken: both are JVMs, and start cold."""
+"""Share of the events that are through before the time is taken: both are JVMs, and start cold. Of
+3.5 million it leaves 3."""
 OUTPUT_DEADLINE_S = 600.0
 
 PARTS = ["throughput", "latency", "hold", "release", "up"]
@@ -103,13 +104,16 @@ class Bench:
         flow = self._new_flow(system, load.held_keys)
         seconds = hold_seconds(system, flow, load, PER_SECOND, self.holds, self.warm_up_seconds)
         system.drop(flow)
-        return {"p50_s": float(np.median(seconds)), "p99_s": float(np.percentile(seconds, 99))}
+        p50, p99 = np.percentile(seconds, [50, 99])
+        print(f"  hold to effective: p50 {p50:.3f} s  p99 {p99:.3f} s", flush=True)
+        return {"hold_effective_p99_s": float(p99)}
 
     def release(self, system: Holdfast) -> Figures:
         """Seconds from asking for a release to the last of 10,000 events, others being held."""
         flow = self._new_flow(system, [])
         seconds = release_seconds(system, flow, self.others_held, released_keys=self.rounds)
         system.drop(flow)
+        print("  release: " + "  ".join(f"{each:.2f} s" for each in seconds), flush=True)
         return {"release_s": statistics.median(seconds)}
 
     def _paced_load(self) -> Load:
@@ -160,9 +164,9 @@ def holdfast_alone(bench: Bench, system: Holdfast, parts: set[str]) -> Figures:
     """What only ours is asked for."""
     found: Figures = {}
     if "hold" in parts:
-        found["hold_effective_p99_s"] = bench.hold(system)["p99_s"]
+        found |= bench.hold(system)
     if "release" in parts:
-        found["release_s"] = bench.release(system)["release_s"]
+        found |= bench.release(system)
     return found
 
 
