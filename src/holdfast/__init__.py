@@ -1,7 +1,8 @@
 """Holdfast: streams in which any key can be put on hold and let go again."""
 
-from typing import TYPE_CHECKING, Any
-
+# Type checkers take this name for true. The module `typing` takes longer to import than this
+# package may take to start.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.client.aio import AsyncConsumer, AsyncProducer
     from holdfast.client.client import Client, connect
@@ -56,7 +57,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'holdfast' has no attribute {name!r}")

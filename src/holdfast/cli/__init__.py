@@ -7,14 +7,17 @@ first word alone, and prints the overview itself; the command's own module does 
 """
 
 import sys
-from collections.abc import Sequence
 
 from holdfast.cli.catalogue import BY_NAME, GROUPS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 OK, FAILED, USAGE, NOT_FOUND, UNREACHABLE, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: "Sequence[str] | None" = None) -> int:
     """Run one command and return its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     word = arguments[0] if arguments else ""

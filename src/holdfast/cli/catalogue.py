@@ -1,7 +1,8 @@
 """The commands by name. Only names are here: the module of a command is imported when it runs."""
 
-from collections.abc import Callable, Sequence
-from importlib import import_module
+TYPE_CHECKING = False  # `typing` and `collections.abc` would take longer than the overview
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 class Command:
@@ -18,7 +19,9 @@ class Command:
         self.module = module
         self.help = help
 
-    def load(self) -> Callable[[str, Sequence[str]], int]:
+    def load(self) -> "Callable[[str, Sequence[str]], int]":
+        from importlib import import_module
+
         run: Callable[[str, Sequence[str]], int] = import_module(f"holdfast.cli.{self.module}").run
         return run
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic, sleep
 
 from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
@@ -92,7 +93,21 @@ class Topics:
         except (KafkaException, ValueError, TypeError) as error:
             raise _refused(error, doing) from None
         self._connection.wait(futures[name], doing)
-        return Topic(name, partitions, replication or 1, False, ())
+        return self._once_visible(name)
+
+    def _once_visible(self, name: str) -> Topic:
+        """The topic, once brokers tell of it and its partitions have leaders: right after its
+        creation a broker may still answer that there is none."""
+        deadline = monotonic() + self._connection.settings.request_timeout
+        while True:
+            try:
+                topic = self.describe(name)
+                if -1 not in topic.leaders or monotonic() > deadline:
+                    return topic
+            except NotFoundError:
+                if monotonic() > deadline:
+                    raise
+            sleep(0.02)
 
     def describe(self, name: str) -> Topic:
         """One topic, or NotFoundError."""
