@@ -29,6 +29,14 @@ class Commits(Generic[TStrategyPayload]):
     ) -> None:
         self._consumer = consumer
         self._policy = policy.get_state_machine()
+        # A policy that looks only at the time need not be asked before it: this is the path of
+        # every message.
+        self._only_every = (
+            policy.min_commit_frequency_sec
+            if type(policy) is CommitPolicy and policy.min_commit_messages is None
+            else None
+        )
+        self._ask_from = 0.0 if self._only_every is None else time.time() + self._only_every
         self._dead_letters = dead_letters
         self._finished: dict[Partition, int] = {}
         self._pending: dict[Partition, int] = {}
@@ -48,7 +56,7 @@ class Commits(Generic[TStrategyPayload]):
             pending.update(offsets)
             if covered is not None:
                 covered(offsets)
-            if force or should_commit(now(), offsets):
+            if force or ((moment := now()) >= self._ask_from and should_commit(moment, offsets)):
                 self._flush()
 
         return commit
@@ -71,6 +79,9 @@ class Commits(Generic[TStrategyPayload]):
         self._dead_letters.flush(pending)
         self._consumer.stage_offsets(pending)
         self._consumer.commit_offsets()
-        self._policy.did_commit(time.time(), pending)
+        now = time.time()
+        self._policy.did_commit(now, pending)
+        if self._only_every is not None:
+            self._ask_from = now + self._only_every
         self._finished.update(pending)
         pending.clear()

@@ -3,18 +3,13 @@
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from arroyo.backends.kafka import KafkaPayload
 from arroyo.errors import ConsumerError, EndOfPartition, OffsetOutOfRange, TransportError
 from arroyo.types import BrokerValue, Partition
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from holdfast.processing.partition_buffer import PartitionBuffer
-from holdfast.processing.values import FetchedValue
-
-FetchedMessage = Any
-"""A `confluent_kafka.Message`, whose types take everything in it for optional."""
+from holdfast.processing.partition_buffer import FetchedMessage, PartitionBuffer
 
 MAX_BATCH = 1000
 """Messages taken at once: enough to hide the cost of the call."""
@@ -99,9 +94,7 @@ class Fetcher:
             and not buffer.paused
             and time.monotonic() < self._serve_at
         ):
-            message = buffer.messages.popleft()
-            buffer.position = message.offset + 1
-            return message
+            return buffer.take()
         return self._poll_librdkafka(timeout)
 
     def at_hand(self, seconds: float) -> Iterator[BrokerValue[KafkaPayload]]:
@@ -112,9 +105,7 @@ class Fetcher:
         end, now = min(self._serve_at, time.monotonic() + seconds), time.monotonic
         buffer = self._current
         while buffer is not None and buffer.messages and not buffer.paused and now() < end:
-            message = buffer.messages.popleft()
-            buffer.position = message.offset + 1
-            yield message
+            yield buffer.take()
             buffer = self._current
 
     def _poll_librdkafka(self, timeout: float | None) -> BrokerValue[KafkaPayload] | None:
@@ -140,9 +131,7 @@ class Fetcher:
             if not buffer.paused:
                 if buffer.messages:
                     self._current = buffer
-                    message = buffer.messages.popleft()
-                    buffer.position = message.offset + 1
-                    return message
+                    return buffer.take()
                 if buffer.fault is not None:
                     fault, buffer.fault = buffer.fault, None
                     raise fault
@@ -176,7 +165,6 @@ class Fetcher:
 
     def _take_in(self, batch: list[FetchedMessage]) -> None:
         """Sort a batch into the buffers, then raise what it reports of no partition."""
-        new_payload = tuple.__new__
         topic, index = None, -1
         buffer: PartitionBuffer | None = None
         fault: Exception | None = None
@@ -191,17 +179,7 @@ class Fetcher:
             if buffer is None or offset < buffer.fetched:
                 continue
             buffer.fetched = offset + 1
-            payload = (message.key(), message.value() or b"", message.headers() or [])
-            partition = buffer.partition
-            buffer.messages.append(
-                FetchedValue(
-                    new_payload(KafkaPayload, payload),
-                    partition,
-                    offset,
-                    message.timestamp()[1],
-                    {partition: offset + 1},
-                )
-            )
+            buffer.messages.append(message)
         self._measure(batch)
         if fault is not None:
             raise fault

@@ -1,11 +1,17 @@
 """Messages of one partition between librdkafka and whoever polls."""
 
 from collections import deque
+from typing import Any
 
 from arroyo.backends.kafka import KafkaPayload
 from arroyo.types import Partition
 
 from holdfast.processing.values import FetchedValue
+
+FetchedMessage = Any
+"""A `confluent_kafka.Message`, whose types take everything in it for optional."""
+
+new_tuple = tuple.__new__
 
 
 class PartitionBuffer:
@@ -20,7 +26,7 @@ class PartitionBuffer:
 
     def __init__(self, partition: Partition, offset: int) -> None:
         self.partition = partition
-        self.messages: deque[FetchedValue[KafkaPayload]] = deque()
+        self.messages: deque[FetchedMessage] = deque()
         self.position = offset
         self.fetched = offset
         self.paused = False
@@ -33,6 +39,21 @@ class PartitionBuffer:
         self.position = self.fetched = offset
         self.fault = None
 
-    @property
-    def ready(self) -> bool:
-        return not self.paused and (bool(self.messages) or self.fault is not None)
+    def take(self) -> FetchedValue[KafkaPayload]:
+        """Hand out the next message. There must be one.
+
+        It becomes a value only now: made for a whole batch ahead, the values would live through
+        several runs of the garbage collector, which took a quarter of the time.
+        """
+        message = self.messages.popleft()
+        offset = message.offset()
+        self.position = next_offset = offset + 1
+        partition = self.partition
+        payload = (message.key(), message.value() or b"", message.headers() or [])
+        return FetchedValue(
+            new_tuple(KafkaPayload, payload),
+            partition,
+            offset,
+            message.timestamp()[1],
+            {partition: next_offset},
+        )
