@@ -95,6 +95,8 @@ class Flusher:
             self._syncing.discard(partition)
             self._metrics.flushes += 1
             self._metrics.flush_seconds += seconds
+            if partition.is_gone:
+                continue
             if failure is None:
                 partition.synced(ticket)
             else:

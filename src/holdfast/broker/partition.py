@@ -103,6 +103,8 @@ class Partition:
         try:
             await asyncio.to_thread(ticket.sync)
         except OSError as error:
+            if self.is_gone:
+                return
             self.log.flush_failed(ticket, error)
             raise
         self.log.flushed(ticket)
@@ -116,8 +118,14 @@ class Partition:
         for _, tell in waiting:
             tell(failure)
 
-    def closed(self) -> None:
-        """The topic is gone: those who wait for it look again, and find that out."""
+    @property
+    def is_gone(self) -> bool:
+        """Whether the topic was deleted."""
+        return self.log.is_abandoned
+
+    def abandon(self) -> None:
+        """The topic is deleted: those who wait for it look again, and find that out."""
+        self.log.abandon()
         waiting, self._waiting = self._waiting, deque()
         for _, tell in waiting:
             tell(StorageFailed(f"{self} was deleted"))

@@ -134,8 +134,7 @@ class Topics:
         del self._topics[name]
         del self._by_id[topic.id]
         for partition in topic.partitions:
-            partition.log.close()
-            partition.closed()
+            partition.abandon()
         _remove_in_background(self._set_aside(topic.record))
         self.on_delete(name)
 

@@ -144,12 +144,9 @@ def _read(broker: "Broker", request: FetchRequest, wanted: list[_Wanted]) -> _At
             current = want.topic
             topics.append(FetchableTopicResponse(topic=current.topic, topic_id=current.topic_id))
         if want.partition is None:
-            data = PartitionData(
-                partition_index=want.asked.partition,
-                error_code=want.error_code,
-                high_watermark=-1,
-                records=_EMPTY,
-            )
+            data = _refused(want, want.error_code)
+        elif want.partition.is_gone:  # while the reader waited for it
+            data = _refused(want, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         else:
             # The first records always come, however large: the reader must get past them.
             data = _read_partition(
@@ -164,6 +161,15 @@ def _read(broker: "Broker", request: FetchRequest, wanted: list[_Wanted]) -> _At
 
 
 _EMPTY = memoryview(b"")
+
+
+def _refused(want: _Wanted, error_code: ErrorCode) -> PartitionData:
+    return PartitionData(
+        partition_index=want.asked.partition,
+        error_code=error_code,
+        high_watermark=-1,
+        records=_EMPTY,
+    )
 
 
 def _read_partition(

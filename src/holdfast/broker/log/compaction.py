@@ -50,7 +50,7 @@ class CompactionResult:
 
 def compact_needed(log: PartitionLog, now_ms: int) -> bool:
     """Whether enough is new, or old enough, since the last compaction."""
-    if not log.config.compacted or log.is_compacting or log.uncleanable:
+    if not log.config.compacted or log.is_compacting or log.uncleanable or log.is_abandoned:
         return False
     cleanable = _cleanable(log, now_ms)
     dirty = [segment for segment in cleanable if _end_of(log, segment) > log.cleaned_offset]

@@ -1,11 +1,30 @@
 """What has to be synced before it counts as durable."""
 
+import threading
+
 from holdfast.broker.log.directory import CHECKPOINT, snapshot_path
 from holdfast.broker.log.files import File, replace_file, sync_directory, sync_file
 from holdfast.broker.log.state import LogState, encode_checkpoint
 
 CHECKPOINT_BYTES = 64 * 1024 * 1024
 """Appended bytes after which a checkpoint is due: about what a restart may have to read."""
+
+
+class Tenure:
+    """Whether the directory is still the log's own.
+
+    When a topic is deleted its name is free at once, and a sync that is still under way must not
+    leave its checkpoint to a topic that takes the name.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.is_over = False
+
+    def end(self) -> None:
+        """Waits for a checkpoint that is being written; none is begun after that."""
+        with self.lock:
+            self.is_over = True
 
 
 class FlushTicket:
@@ -21,6 +40,7 @@ class FlushTicket:
         "_directory",
         "_files",
         "_snapshot",
+        "_tenure",
         "checkpoint_base",
         "checkpoint_error",
         "end_offset",
@@ -34,6 +54,7 @@ class FlushTicket:
         end_offset: int,
         files: list[File],
         directories: list[str],
+        tenure: Tenure,
     ) -> None:
         self.generation = generation
         self.end_offset = end_offset
@@ -41,6 +62,7 @@ class FlushTicket:
         self._directory = directory
         self._files = files
         self._directories = directories
+        self._tenure = tenure
         self._checkpoint: bytes | None = None
         self._snapshot: bytes | None = None
         self.checkpoint_base: int | None = None
@@ -59,10 +81,13 @@ class FlushTicket:
         for directory in self._directories:
             sync_directory(directory)
         if self._checkpoint is not None:
-            try:
-                self._write_checkpoint(self._checkpoint, durable_checkpoint)
-            except OSError as error:
-                self.checkpoint_error = error
+            with self._tenure.lock:
+                if self._tenure.is_over:
+                    return
+                try:
+                    self._write_checkpoint(self._checkpoint, durable_checkpoint)
+                except OSError as error:
+                    self.checkpoint_error = error
 
     def _write_checkpoint(self, checkpoint: bytes, durable: bool) -> None:
         if self._snapshot is not None:
@@ -79,6 +104,17 @@ class Unsynced:
         self._directories: dict[str, None] = {}
         self._bytes = 0
         self._checkpoint_due = False
+        self._tenure = Tenure()
+
+    def abandon(self) -> None:
+        """Nothing is to be synced any more, and no checkpoint is written from now on."""
+        self._tenure.end()
+        self._files, self._directories = {}, {}
+        self._checkpoint_due = False
+
+    @property
+    def is_abandoned(self) -> bool:
+        return self._tenure.is_over
 
     def wrote(self, file: File, size: int) -> None:
         self._files[file.path] = file
@@ -106,4 +142,4 @@ class Unsynced:
             return None
         files, directories = list(self._files.values()), list(self._directories)
         self._files, self._directories = {}, {}
-        return FlushTicket(directory, generation, end_offset, files, directories)
+        return FlushTicket(directory, generation, end_offset, files, directories, self._tenure)

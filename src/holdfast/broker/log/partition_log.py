@@ -318,6 +318,20 @@ class PartitionLog:
             self._changed = False
         return self._state()
 
+    def abandon(self) -> None:
+        """The topic is deleted. Its files are let go of, so that their room is free, and never
+        touched again: the next topic of that name has its own in their place."""
+        self._unsynced.abandon()
+        self._generation += 1  # a sync under way has nothing to tell any more
+        self._must_cut = self._must_trim = False
+        self._reader.forget()
+        for segment in self.segments:
+            segment.forget()
+
+    @property
+    def is_abandoned(self) -> bool:
+        return self._unsynced.is_abandoned
+
     def _state(self) -> LogState:
         return LogState(
             self.log_start_offset,
@@ -408,6 +422,8 @@ class PartitionLog:
 
     def retain(self, now_ms: int) -> list[str]:
         """Drop the segments that the settings do not keep; what was done, in words."""
+        if self.is_abandoned:
+            return []
         self._mend()
         if retention.is_open_too_long(self.segments.active, now_ms, self.config):
             self._roll(now_ms)
@@ -462,6 +478,8 @@ class PartitionLog:
 
     def has_segments(self, bases: list[int], end: int) -> bool:
         """Whether just these segments are in the log between the first of them and `end`."""
+        if self.is_abandoned:
+            return False
         return bases == [s.base_offset for s in self.segments if bases[0] <= s.base_offset < end]
 
     def adopt(self, new: SegmentFacts, bases: list[int], end: int, prepared: str) -> bool:

@@ -281,6 +281,12 @@ class Segment:
         for position, header in self.headers(start):
             self.note(position, header.size, header.last_offset, header.max_timestamp)
 
+    def forget(self) -> None:
+        """Hold none of the files open."""
+        open_files.forget(self.path)
+        for index in self.indexes:
+            open_files.forget(index.path)
+
     def delete(self) -> None:
         """Remove the files, the log itself first: an index alone is known to be a leftover."""
         remove(self.path)
