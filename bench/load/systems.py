@@ -114,7 +114,7 @@ class Streams(System):
             settings=self._settings,
         )
         with gate:
-            yield gate.child
+            yield gate
 
 
 class Holdfast(System):

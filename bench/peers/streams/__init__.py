@@ -10,7 +10,6 @@ all of it happens exactly once.
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self
 
 from bench.load.child import Child
@@ -49,7 +48,7 @@ def compile_peer(classes: Path) -> Path:
     return classes
 
 
-class StreamsGate:
+class StreamsGate(Child):
     """One application: its name is its group, and what it has held is found again under it."""
 
     def __init__(
@@ -67,7 +66,7 @@ class StreamsGate:
         settings: Mapping[str, str] | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._settings = folder / f"{name}.properties"
+        file = folder / f"{name}.properties"
         everything = {
             "bootstrap.servers": bootstrap,
             "application.id": name,
@@ -81,35 +80,18 @@ class StreamsGate:
             **TUNED,
             **(settings or {}),
         }
-        self._settings.write_text("".join(f"{k}={v}\n" for k, v in everything.items()))
-        self.child = Child(
-            [*JVM, "-cp", f"{classes}:{class_path('kafka')}", "HoldingGate", str(self._settings)],
+        file.write_text("".join(f"{key}={value}\n" for key, value in everything.items()))
+        super().__init__(
+            [*JVM, "-cp", f"{classes}:{class_path('kafka')}", "HoldingGate", str(file)],
             folder / f"{name}.log",
         )
 
     def start(self) -> Self:
         """Start, and return once it has its partitions."""
-        self.child.start()
+        super().start()
         try:
-            self.child.wait_for("^State RUNNING$", START_DEADLINE_S)
+            self.wait_for("^State RUNNING$", START_DEADLINE_S)
         except BaseException:
-            self.child.kill()
+            self.kill()
             raise
         return self
-
-    def stop(self) -> None:
-        self.child.stop()
-
-    def kill(self) -> None:
-        self.child.kill()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.child.__exit__(kind, error, trace)
