@@ -1,7 +1,6 @@
 """The run loop: takes messages from a consumer and hands them to a processing strategy."""
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,12 +17,12 @@ from arroyo.processing.strategies.abstract import (
 )
 from arroyo.types import BrokerValue, Message, Partition, Topic, TStrategyPayload
 from arroyo.utils.logging import handle_internal_error
-from arroyo.utils.stuck_detector import get_all_thread_stacks
 
 from holdfast.processing.commits import Commits
 from holdfast.processing.dead_letters import DeadLetters
 from holdfast.processing.metrics import LoopMetrics
 from holdfast.processing.pauses import OwnedPausesConsumer, pauses_on
+from holdfast.processing.stall import watch_for_stall
 
 logger = logging.getLogger(__name__)
 
@@ -46,11 +45,11 @@ class StreamProcessor(Generic[TStrategyPayload]):
     """Hands every message of the assigned partitions to the strategy, once and in offset order.
 
     At most one message is carried: received, and not yet accepted. While one is carried and the
-    strategy refuses it, the loop pauses what is assigned and goes on polling. It knows of no
-    pause but those that the consumer reports, resumes only its own, and only then has them.
+    strategy refuses it, the loop pauses what is assigned and goes on polling. What is paused is
+    what the consumer reports, and the loop resumes only what it has paused itself.
     A message whose partition is revoked is never handed over afterwards. When a strategy is
-    replaced and has not finished, partitions that stay assigned are sought back to the first
-    offset that no commit covers, so that the next strategy receives it again.
+    replaced before it has finished, partitions that stay assigned are sought back to the first
+    offset that no commit covers, and the next strategy receives it again.
     """
 
     def __init__(
@@ -116,21 +115,11 @@ class StreamProcessor(Generic[TStrategyPayload]):
 
     def stuck_detector_run(self, stuck_detector_timeout: int) -> None:
         """Log all stacks, once, when a turn takes longer than this many seconds."""
-
-        def watch() -> None:
-            while not self._shutdown_done:
-                if self._now() - self._last_run > stuck_detector_timeout:
-                    logger.warning(
-                        "The loop has been stuck for more than %s seconds, stacks: %s",
-                        stuck_detector_timeout,
-                        get_all_thread_stacks(),
-                    )
-                    # Not through LoopMetrics: those belong to the loop's thread.
-                    self._metrics.backend.increment("arroyo.consumer.stuck", 1)
-                    return
-                time.sleep(1)
-
-        threading.Thread(target=watch, name="stuck-detector", daemon=True).start()
+        watch_for_stall(
+            seconds=stuck_detector_timeout,
+            last_turn_ago=lambda: self._now() - self._last_run,
+            ended=lambda: self._shutdown_done,
+        )
 
     def _shutdown(self) -> None:
         self._shutting_down = True

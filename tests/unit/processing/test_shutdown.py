@@ -1,9 +1,13 @@
 """How a loop ends: told to, or by an error."""
 
+import threading
+
 import pytest
 from arroyo.commit import ONCE_PER_SECOND
 from arroyo.errors import ConsumerError
 from tests.unit.processing.scripted import P0, P1, Loop, holds_on_both
+
+from holdfast.processing.stall import watch_for_stall
 
 
 @holds_on_both
@@ -75,3 +79,12 @@ def test_a_message_without_an_assignment_is_an_error(loop: Loop) -> None:
     loop.consumer.positions[P0] = 0
     with pytest.raises(RuntimeError, match=r"without active|no partition is assigned"):
         loop.turn()
+
+
+def test_a_stuck_turn_is_reported_with_all_stacks(caplog: pytest.LogCaptureFixture) -> None:
+    watch_for_stall(5, last_turn_ago=lambda: 6.0, ended=lambda: False)
+    for thread in threading.enumerate():
+        if thread.name == "stuck-detector":
+            thread.join(10)
+    assert "stuck for more than 5 seconds" in caplog.text
+    assert "test_a_stuck_turn" in caplog.text
