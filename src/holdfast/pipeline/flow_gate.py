@@ -222,7 +222,8 @@ class FlowGate:
 
     def blocked(self) -> str | None:
         """Why no batch may begin now: as much is held as may be. None if one may."""
-        return why_blocked(self.states, self.settings)
+        with self.lock.turn():
+            return why_blocked(self.states, self.settings)
 
     def check_topics(self) -> None:
         """Look whether the topics are those that they were; if not, no step is run any more."""

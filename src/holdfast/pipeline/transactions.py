@@ -54,6 +54,10 @@ class MembershipLostError(TransientError):
     """The group does not know this member any more. The process must start again."""
 
 
+class CallHangsError(TimedOutError):
+    """A call to librdkafka has not returned, long after its own time-out."""
+
+
 class Transactions:
     """One transaction at a time: `begin`, produce, `commit`. After any error, `renew`."""
 
@@ -164,7 +168,7 @@ class _Calls:
         call = _Call(getattr(self.producer, name), arguments)
         self._queue.put(call)
         if not call.done.wait(seconds + 2):
-            raise TimedOutError(f"{name} has not returned within {seconds:.0f} s.")
+            raise CallHangsError(f"{name} has not returned within {seconds:.0f} s.")
         if call.error is not None:
             raise call.error
 

@@ -1,7 +1,6 @@
 """What the gate promises, on real brokers; batches come without Spark here."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 from tests.brokers import BrokerProcess
@@ -12,8 +11,8 @@ from holdfast.flows.status import KeyState
 
 
 @pytest.fixture
-def world(kafka: BrokerProcess) -> Iterator[World]:
-    yield World(kafka)
+def world(kafka: BrokerProcess) -> World:
+    return World(kafka)
 
 
 def test_events_pass_unchanged_with_their_coordinate(world: World) -> None:

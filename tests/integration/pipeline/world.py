@@ -1,15 +1,15 @@
 """A flow on a real broker, its gate without Spark, and what came out of it."""
 
+import dataclasses
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from threading import Event, Thread
 from typing import Any, NamedTuple, NoReturn
 
-import pyarrow as pa
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, Message, Producer, TopicPartition
 from tests.brokers import BrokerProcess
+from tests.integration.pipeline.feeder import Feeder
 
 import holdfast
 from holdfast.client.connection import Connection
@@ -18,9 +18,9 @@ from holdfast.client.settings import ClientSettings
 from holdfast.errors import AlreadyExistsError, TransientError
 from holdfast.flows.journal import JournalRecord, Outcome, decode_journal
 from holdfast.flows.keys import partition_of
-from holdfast.pipeline.driver_path import SettingsChangedError, take_rows
-from holdfast.pipeline.events import COLUMNS, headers_of
-from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
+from holdfast.flows.registry import FlowDefinition
+from holdfast.pipeline.events import headers_of
+from holdfast.pipeline.flow_gate import FlowGate
 from holdfast.pipeline.keeper import Keeper
 from holdfast.pipeline.log_reader import LogReader
 from holdfast.pipeline.writer import source_of
@@ -104,6 +104,9 @@ class World:
             self.producer.produce(self.names.events, value, key, **record)
         assert self.producer.flush(DEADLINE_S) == 0
 
+    def definition_with(self, **changes: Any) -> FlowDefinition:
+        return dataclasses.replace(self.flow.describe(), **changes)
+
     def home(self, key: bytes) -> int:
         return partition_of(key, self.partitions)
 
@@ -156,7 +159,7 @@ class World:
         consumer.close()
         return committed == ends
 
-    def check_each_event_once(self, *, invisible: Iterable[tuple[int, int]] = ()) -> None:
+    def check_each_event_once(self) -> None:
         """G1 and G2: each visible event is in exactly one of processed and dlq, or is in held and
         not yet given out; and each key's events come out in order."""
         sources = {(m.partition(), m.offset()) for m in self.read(self.names.events)}
@@ -201,82 +204,6 @@ def _repeated(items: Sequence[Any]) -> list[Any]:
     return sorted({item for item in items if items.count(item) > 1})[:10]
 
 
-class Feeder:
-    """Batches without Spark: plans ranges as Spark would, and gives their rows to the gate."""
-
-    def __init__(self, world: World, gate: FlowGate, *, most: int = 5_000) -> None:
-        self._world = world
-        self._gate = gate
-        self._most = most
-        self._reader = LogReader(world.connection, isolation="read_committed")
-        self._stop = Event()
-        self._thread = Thread(target=self._run, daemon=True)
-        self.error: BaseException | None = None
-
-    def plan(self) -> dict[int, tuple[int, int]]:
-        ends = self._world.ends(self._world.names.events)
-        starts = {s.partition: s.position.offset for s in self._gate.states}
-        return {
-            p: (starts[p], min(end, starts[p] + self._most))
-            for p, end in ends.items()
-            if starts[p] < end
-        }
-
-    def rows(self, ranges: Mapping[int, tuple[int, int]]) -> pa.Table:
-        messages: list[Message] = []
-        for p, (start, end) in ranges.items():
-            place = Partition(self._world.names.events, p)
-            for chunk in self._reader.read(place, start, end):
-                messages += chunk
-        return table(messages)
-
-    def batch(self) -> bool:
-        """One batch of what there is. -> whether there was anything"""
-        ranges = self.plan()
-        if not ranges:
-            return False
-        rows = self.rows(ranges)
-        try:
-            take_rows(self._gate, ranges, rows, self._gate.settings)
-        except SettingsChangedError:
-            pass
-        return True
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stop.set()
-        self._thread.join()
-        self._reader.close()
-
-    def _run(self) -> None:
-        try:
-            while not self._stop.is_set():
-                if self._gate.blocked() is not None or not self.batch():
-                    time.sleep(0.005)
-        except GateClosedError:
-            pass
-        except BaseException as error:
-            self.error = error
-
-
-def table(messages: Iterable[Message]) -> pa.Table:
-    rows = [
-        {
-            "partition": m.partition(),
-            "offset": m.offset(),
-            "timestamp": m.timestamp()[1],
-            "key": m.key(),
-            "value": m.value(),
-            "headers": [{"key": n, "value": v} for n, v in headers_of(m)],
-            "invalid": "not an object" if m.value() == b"invalid" else None,
-        }
-        for m in messages
-    ]
-    return pa.Table.from_pylist(rows, COLUMNS)
-
-
 @contextmanager
 def gate_of(world: World, **options: Any) -> Iterator[FlowGate]:
     """A gate that has started; without feeder and keeper."""
@@ -292,7 +219,7 @@ def gate_of(world: World, **options: Any) -> Iterator[FlowGate]:
 def running(world: World) -> Iterator[FlowGate]:
     """A gate with its keeper and a feeder."""
     with gate_of(world) as gate:
-        keeper, feeder = Keeper(gate), Feeder(world, gate)
+        keeper, feeder = Keeper(gate), Feeder(world.connection, gate)
         keeper.start()
         feeder.start()
         try:
@@ -303,8 +230,3 @@ def running(world: World) -> Iterator[FlowGate]:
             keeper.stop()
         assert feeder.error is None, repr(feeder.error)
         assert keeper.error is None, repr(keeper.error)
-
-
-def is_end(message: Message) -> bool:
-    error = message.error()
-    return error is not None and error.code() == KafkaError._PARTITION_EOF

@@ -1,0 +1,57 @@
+"""How many events a batch takes: so many that a job stays short, since a hold waits for its end."""
+
+JOB_SECONDS = 1.5
+"""What a job is meant to take; two seconds are the most that a hold should wait."""
+SMALL_ROWS = 10_000
+SMALL_BYTES = 8 * 1024**2
+"""Up to this a batch is quicker in the driver than a job with workers is begun."""
+
+_FIRST_LIMIT = 100_000
+_LOWEST_LIMIT = 20_000
+_HIGHEST_LIMIT = 5_000_000
+_WORTH_IT = 1.5
+"""A new limit costs a restart of the query, a few hundred milliseconds."""
+_FULL = 0.9
+_COLD_JOBS = 3
+"""The first jobs of a process are slow, and tell nothing."""
+
+
+class BatchSize:
+    """Follows the size of records and the speed of jobs."""
+
+    def __init__(self) -> None:
+        self.limit = _FIRST_LIMIT
+        """Offsets that one batch may span."""
+        self._wanted = self.limit
+        self._mean: float | None = None
+        self._jobs = 0
+
+    def is_small(self, count: int) -> bool:
+        """Whether the driver can take so many events itself. While nothing is known of their size
+        it cannot: one batch may be larger than its memory."""
+        return self._mean is not None and count <= SMALL_ROWS and count * self._mean <= SMALL_BYTES
+
+    def seen(self, rows: int, size: int) -> None:
+        """So many rows had so many bytes."""
+        if rows:
+            mean = size / rows
+            self._mean = mean if self._mean is None else (3 * self._mean + mean) / 4
+
+    def took(self, count: int, seconds: float) -> None:
+        """A job over so many offsets took so long. Only full ones tell what a full one takes."""
+        self._jobs += 1
+        if self._jobs > _COLD_JOBS and count >= _FULL * self.limit:
+            fits = int(count * JOB_SECONDS / max(seconds, 0.001))
+            fits = min(max(fits, self.limit // 4), self.limit * 4)
+            self._wanted = min(max(fits, _LOWEST_LIMIT), _HIGHEST_LIMIT)
+
+    @property
+    def changed(self) -> bool:
+        """Whether another limit is worth a new query."""
+        ratio = self._wanted / self.limit
+        return not 1 / _WORTH_IT <= ratio <= _WORTH_IT
+
+    def settle(self) -> None:
+        """The limit is what it should be, from the next query on."""
+        if self.changed:
+            self.limit = self._wanted

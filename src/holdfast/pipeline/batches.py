@@ -1,0 +1,228 @@
+"""The gate's query: Spark plans ranges of events, and each is taken exactly once.
+
+Every start begins at the committed offsets, under a checkpoint of its own: Spark's memory of what
+it has planned is never trusted over Kafka's of what was taken.
+"""
+
+import json
+import logging
+import pickle
+import uuid
+from collections.abc import Iterable
+from functools import partial
+from threading import Event, Lock, Thread
+from time import monotonic, time
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+from pyspark.sql.streaming.query import StreamingQuery
+
+from holdfast.pipeline import faults
+from holdfast.pipeline.batch_size import BatchSize
+from holdfast.pipeline.driver_path import Ranges, SettingsChangedError, take_rows
+from holdfast.pipeline.events import COLUMNS
+from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
+from holdfast.pipeline.hadoop_files import HadoopFiles
+from holdfast.pipeline.planned import planned_ends
+from holdfast.pipeline.query_errors import ending
+from holdfast.pipeline.session import GATE_POOL, use_pool
+from holdfast.pipeline.task_path import TaskPath
+from holdfast.pipeline.tasks import OUTCOME, Job, Outcome, run_task
+from holdfast.pipeline.validation import why_invalid
+
+log = logging.getLogger(__name__)
+
+_WATCH_SECONDS = 0.1
+_BLOCKED_SECONDS = 0.1
+_MOST_MEASURED = 1_000
+
+
+class GateQuery:
+    """The streaming query of one flow's gate. A query that ends by itself, or should take other
+    amounts at a time, is followed by a new one."""
+
+    def __init__(
+        self, session: SparkSession, gate: FlowGate, checkpoints: str, *, small: bool | None = None
+    ) -> None:
+        """`small`: take all batches in the driver, or none; by their size unless given."""
+        self._session = session
+        self._gate = gate
+        self._small = small
+        self._files = HadoopFiles(session)
+        self._root = f"{checkpoints}/gate/{gate.flow.name}"
+        self._checkpoint = ""
+        self._tasks = TaskPath(gate)
+        self.size = BatchSize()
+        self._planned: dict[int, int] = {}
+        self._in_hand = Lock()
+        self._leaving = Event()
+        self._query: StreamingQuery | None = None
+        self._watcher: Thread | None = None
+        self._error: Exception | None = None
+        self.batches = 0
+        """How many were taken."""
+        self.waits_for: str | None = None
+        """Why no batch begins: there is no room in held."""
+        self.newest_timestamp = 0
+        """Of the last event that was taken."""
+        self._measured: list[tuple[float, float]] = []
+
+    def start(self) -> None:
+        self._files.delete(self._root)
+        self._begin()
+        name = f"query of {self._gate.flow.name}"
+        self._watcher = Thread(target=self._watch, name=name, daemon=True)
+        self._watcher.start()
+
+    def failure(self) -> Exception | None:
+        """Why no batches are taken any more."""
+        return self._error
+
+    def stop(self) -> None:
+        """End after the batch that runs. The gate must be stopping, or a batch that waits for room
+        would wait on."""
+        self._gate.stopping.set()
+        self._gate.news.set()
+        if self._watcher is not None:
+            self._watcher.join()
+        self._end()
+
+    def take_measured(self) -> list[tuple[float, float]]:
+        """Of each batch since the last call, how long it took, and how old its newest event was
+        when it was committed, in seconds."""
+        measured, self._measured = self._measured, []
+        return measured
+
+    def _begin(self) -> None:
+        use_pool(self._session, GATE_POOL)
+        gate = self._gate
+        # Through `carry_out`, so that what is uncertain is compared first.
+        self._planned = gate.carry_out(
+            lambda: {state.partition: state.position.offset for state in gate.states}
+        )
+        self._checkpoint = f"{self._root}/{uuid.uuid4()}"
+        self._leaving.clear()
+        rows = (
+            self._session.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", ",".join(gate.connection.addresses))
+            .option("kafka.isolation.level", "read_committed")
+            # Without it a fetch at the log's end waits half a second, and the batch with it.
+            .option("kafka.fetch.max.wait.ms", "20")
+            .option("groupIdPrefix", f"{gate.names.group}.reader")
+            .option("subscribe", gate.names.events)
+            .option("startingOffsets", json.dumps({gate.names.events: self._planned}))
+            .option("failOnDataLoss", "true")
+            .option("maxOffsetsPerTrigger", str(self.size.limit))
+            .option("includeHeaders", "true")
+            .load()
+        )
+        self._query = (
+            rows.writeStream.queryName(f"{gate.flow.name}.gate")
+            .option("checkpointLocation", self._checkpoint)
+            .foreachBatch(self._take)
+            .start()
+        )
+
+    def _end(self) -> None:
+        """No batch is begun any more, the one that runs is waited for, and the query is stopped:
+        stopping alone would leave a batch behind that is in Python's hands."""
+        self._leaving.set()
+        with self._in_hand:
+            pass
+        if self._query is not None:
+            self._query.stop()
+            self._files.delete(self._checkpoint)
+
+    def _watch(self) -> None:
+        try:
+            while not self._gate.stopping.wait(_WATCH_SECONDS):
+                assert self._query is not None
+                ended = ending(self._query)
+                if ended is not None:
+                    log.warning("The query of %s has ended: %s", self._gate.flow.name, ended)
+                if ended is not None or self.size.changed:
+                    self._end()
+                    self.size.settle()
+                    self._begin()
+        except GateClosedError:
+            pass
+        except Exception as error:
+            self._error = error
+
+    def _take(self, rows: DataFrame, batch: int) -> None:
+        with self._in_hand:
+            if self._leaving.is_set():
+                return  # planned by a query that is about to end: the next one plans it again
+            ranges = self._ranges(batch)
+            begun = monotonic()
+            while not self._take_ranges(rows, ranges):
+                log.info("The settings of %s have changed: validating again", self._gate.flow.name)
+            self._measure(monotonic() - begun)
+            self._planned.update({p: end for p, (_, end) in ranges.items()})
+            self.batches += 1
+            faults.reach("before-spark-commit")
+
+    def _measure(self, seconds: float) -> None:
+        if len(self._measured) < _MOST_MEASURED:
+            self._measured.append((seconds, max(0.0, time() - self.newest_timestamp / 1000)))
+
+    def _ranges(self, batch: int) -> Ranges:
+        """What Spark has planned, markers and aborted records included."""
+        ends = planned_ends(self._files, self._checkpoint, batch, self._gate.names.events)
+        return {
+            p: (self._planned.get(p, 0), end)
+            for p, end in ends.items()
+            if end > self._planned.get(p, 0)
+        }
+
+    def _take_ranges(self, rows: DataFrame, ranges: Ranges) -> bool:
+        """-> False if the settings changed meanwhile"""
+        self._wait_for_room()
+        settings = self._gate.settings
+        columns = rows.select(
+            "partition",
+            "offset",
+            sql.unix_millis("timestamp").alias("timestamp"),
+            sql.col("key"),
+            sql.col("value"),
+            sql.col("headers"),
+            why_invalid(sql.col("value"), settings.schema).alias("invalid"),
+        )
+        count = sum(end - start for start, end in ranges.values())
+        small = self.size.is_small(count) if self._small is None else self._small
+        begun = monotonic()
+        try:
+            if small:
+                table = columns.toArrow().cast(COLUMNS)
+                take_rows(self._gate, ranges, table, settings)
+                self.size.seen(table.num_rows, table.nbytes)
+                self._note_newest(pc.max(table["timestamp"]).as_py())
+            else:
+                size, newest = self._tasks.take(ranges, partial(_run, columns), settings)
+                self.size.seen(count, size)
+                self._note_newest(newest)
+                self.size.took(count, monotonic() - begun)
+        except SettingsChangedError:
+            return False
+        return True
+
+    def _note_newest(self, timestamp: int | None) -> None:
+        self.newest_timestamp = max(self.newest_timestamp, timestamp or 0)
+
+    def _wait_for_room(self) -> None:
+        """At the limit, with the policy `block`, no more events are taken; the keeper drains."""
+        while (why := self._gate.blocked()) is not None:
+            if why != self.waits_for:
+                log.warning("Flow %s: %s", self._gate.flow.name, why)
+            self.waits_for = why
+            if self._gate.stopping.wait(_BLOCKED_SECONDS):
+                raise GateClosedError("The gate is being stopped.")
+        self.waits_for = None
+
+
+def _run(columns: DataFrame, job: Job) -> Iterable[Outcome]:
+    """One Spark job: a task for each Kafka partition that has rows."""
+    gathered: pa.Table = columns.mapInArrow(partial(run_task, job), OUTCOME).toArrow()
+    return [pickle.loads(row) for row in gathered["outcome"].to_pylist()]  # noqa: S301

@@ -1,0 +1,292 @@
+"""Large batches: one Spark task per Kafka partition runs the same steps with a producer of its own.
+
+What is here runs in Spark's Python workers. A worker keeps its clients from job to job; a task
+trusts nothing that it was sent: it compares with the committed offsets first, as everybody does.
+"""
+
+import os
+import pickle
+import uuid
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from confluent_kafka import Consumer
+
+from holdfast.client.connection import Connection
+from holdfast.client.positions import Partition
+from holdfast.client.settings import ClientSettings
+from holdfast.errors import FencedError, GateStoppedError, HoldfastError, StaleStateError
+from holdfast.flows.names import FlowNames
+from holdfast.gate import (
+    Asked,
+    Changes,
+    FlowHolds,
+    GateSettings,
+    Moment,
+    PartitionState,
+    is_current,
+    keys_of_interest,
+    range_to_take,
+)
+from holdfast.pipeline import faults
+from holdfast.pipeline.events import Events, KeySet, rows_of
+from holdfast.pipeline.loading import Loader
+from holdfast.pipeline.owner import committed_positions
+from holdfast.pipeline.steps import (
+    STEP_BYTES,
+    STEP_ROWS,
+    Committer,
+    Counts,
+    Prepared,
+    decide_events,
+)
+from holdfast.pipeline.transactions import CallHangsError, MembershipLostError, Transactions
+from holdfast.pipeline.writer import Writer
+
+OUTCOME = "outcome binary"
+"""Schema, as Spark writes it, of what tasks give back: pickled `Outcome`s."""
+
+_COMMITTED_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one task is to do: the range of its partition, from this state on."""
+
+    start: int
+    end: int
+    state: bytes
+    held_end: int
+    worker: str
+    """The worker that ran this partition's last task: its producer need not begin anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """All that the tasks of one batch need. Plain data, sent to each of them."""
+
+    client: ClientSettings
+    flow: str
+    partitions: int
+    processed_partitions: int
+    producer_config: dict[str, Any]
+    owner: str
+    group_metadata: bytes
+    settings: GateSettings
+    over: bool
+    now: int
+    """The driver's time, which is that of all tasks."""
+    holds: bytes
+    holds_version: str
+    """Workers that have the holds of this version need not read them again."""
+    commands: tuple[Asked, ...]
+    shares: dict[int, Share]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error of ours in a task. By its kind: exceptions do not travel well between processes."""
+
+    kind: Literal["replaced", "lost", "stopped", "transient", "other"]
+    text: str
+
+    @classmethod
+    def of(cls, error: HoldfastError) -> "Failure":
+        if isinstance(error, FencedError):
+            return cls("replaced", str(error))
+        if isinstance(error, MembershipLostError):
+            return cls("lost", str(error))
+        if isinstance(error, GateStoppedError):
+            return cls("stopped", str(error))
+        return cls("transient" if error.transient else "other", f"{type(error).__name__}: {error}")
+
+    def raised(self) -> HoldfastError:
+        """The error for the driver to handle."""
+        match self.kind:
+            case "replaced":
+                return FencedError(self.text)
+            case "lost":
+                return MembershipLostError(self.text)
+            case "stopped":
+                return GateStoppedError(self.text)
+            case "transient":
+                return StaleStateError(self.text)
+        return HoldfastError(self.text)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a task has committed, for the driver's state to follow."""
+
+    partition: int
+    worker: str
+    from_step: int = -1
+    """The step of the state that the first of the changes follows."""
+    changes: list[Changes] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+    size: int = 0
+    """Bytes of the rows."""
+    newest: int = 0
+    """The last timestamp of a row."""
+    failure: Failure | None = None
+
+
+def run_task(job: Job, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """One Kafka partition of the batch, in the order of its offsets."""
+    for first in batches:
+        if first.num_rows:
+            outcome = _worker(job).take(job, chain([first], batches))
+            yield pa.RecordBatch.from_arrays([pa.array([pickle.dumps(outcome)])], ["outcome"])
+
+
+class Worker:
+    """The clients of one worker process for one flow."""
+
+    def __init__(self, job: Job) -> None:
+        self.id = f"{os.getpid()}-{uuid.uuid4()}"
+        self._names = FlowNames(job.flow)
+        self._connection = Connection(job.client)
+        self._committers: dict[int, Committer] = {}
+        self._loader = Loader(self._connection, self._names)
+        settings = {
+            "group.id": self._names.group,
+            "isolation.level": "read_committed",
+            "enable.auto.commit": False,
+            "retry.backoff.ms": 20,
+        }
+        # It never joins: it only asks for the group's offsets.
+        self._consumer: Consumer = self._connection.make(Consumer, settings)
+        self._holds = FlowHolds()
+        self._holds_version = ""
+
+    def take(self, job: Job, batches: Iterator[pa.RecordBatch]) -> Outcome:
+        first = next(batches)
+        outcome = Outcome(first.column("partition")[0].as_py(), self.id)
+        try:
+            self._take(job, job.shares[outcome.partition], chain([first], batches), outcome)
+        except CallHangsError:
+            os._exit(1)  # with the thread that hangs
+        except HoldfastError as error:
+            self._forget(outcome.partition)
+            outcome.failure = Failure.of(error)
+        except BaseException:
+            self._forget(outcome.partition)
+            raise
+        return outcome
+
+    def _take(
+        self, job: Job, share: Share, batches: Iterator[pa.RecordBatch], outcome: Outcome
+    ) -> None:
+        p = outcome.partition
+        committer = self._committer(job, p, fresh=share.worker != self.id)
+        state = self._current(job, pickle.loads(share.state))  # noqa: S301  # our own driver's
+        outcome.from_step = state.position.step
+        moment = Moment(job.owner, job.partitions, self._read_holds(job), job.settings, job.over)
+        interest = KeySet(keys_of_interest([state], moment.holds))
+        for rows, end in _cut(batches, share.end):
+            faults.reach("task")
+            outcome.size += rows.nbytes
+            outcome.newest = max(outcome.newest, pc.max(rows["timestamp"]).as_py() or 0)
+            taken = range_to_take(state.position.offset, min(share.start, end), end)
+            if taken is None:
+                continue
+            events = Events.of(rows_of(rows, p, *taken), interest)
+            prepared = committer.commit(
+                _Decide(job, state, moment, share.held_end, end, events), job.group_metadata
+            )
+            for each in prepared:
+                state.apply(each.result.changes)
+                outcome.changes.append(each.result.changes)
+                outcome.counts = outcome.counts.plus(each.counts())
+
+    def _committer(self, job: Job, partition: int, *, fresh: bool) -> Committer:
+        committer = self._committers.get(partition)
+        if committer is not None and not fresh:
+            return committer
+        self._forget(partition)
+        transactional_id = self._names.task_transactional_id(partition)
+        transactions = Transactions(self._connection, transactional_id, job.producer_config)
+        transactions.renew()
+        writer = Writer(self._names, job.processed_partitions)
+        self._committers[partition] = Committer(self._names, transactions, writer)
+        return self._committers[partition]
+
+    def _forget(self, partition: int) -> None:
+        committer = self._committers.pop(partition, None)
+        if committer is not None:
+            committer.transactions.close()
+
+    def _current(self, job: Job, state: PartitionState) -> PartitionState:
+        """Compare, then act: an earlier attempt may have committed what the driver knows not of."""
+        p = state.partition
+        place = {Partition(self._names.events, p)}
+        committed = committed_positions(self._consumer, place, _COMMITTED_SECONDS)[p]
+        if committed is None:
+            raise MembershipLostError(f"The committed offset of partition {p} is gone.")
+        if is_current(committed, state.position, job.owner):
+            return state
+        return self._loader.load(p, committed, job.now)
+
+    def _read_holds(self, job: Job) -> FlowHolds:
+        if self._holds_version != job.holds_version:
+            self._holds = pickle.loads(job.holds)  # noqa: S301  # our own driver's
+            self._holds_version = job.holds_version
+        self._holds.now = job.now
+        return self._holds
+
+
+@dataclass(frozen=True, slots=True)
+class _Decide:
+    """Decides one step, as often as it is asked to."""
+
+    job: Job
+    state: PartitionState
+    moment: Moment
+    held_end: int
+    end: int
+    events: Events
+
+    def __call__(self, too_large: Collection[tuple[int, int]]) -> list[Prepared]:
+        state = self.state
+        commands = [a for a in self.job.commands if a.offset >= state.position.control]
+        events = self.events.without({o for p, o in too_large if p == state.partition})
+        return [
+            decide_events(
+                state,
+                self.moment,
+                commands,
+                held_end=self.held_end,
+                end=self.end,
+                events=events,
+            )
+        ]
+
+
+def _cut(batches: Iterator[pa.RecordBatch], end: int) -> Iterator[tuple[pa.Table, int]]:
+    """The rows in portions of a step each, and where each step ends: behind its last row, or, the
+    last one, where the range ends, which may be later."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        full = sum(b.num_rows for b in waiting) >= STEP_ROWS
+        if waiting and (full or sum(b.nbytes for b in waiting) >= STEP_BYTES):
+            yield pa.Table.from_batches(waiting), waiting[-1].column("offset")[-1].as_py() + 1
+            waiting = []
+        waiting.append(batch)
+    yield pa.Table.from_batches(waiting), end
+
+
+_workers: dict[tuple[int, str, str], Worker] = {}
+
+
+def _worker(job: Job) -> Worker:
+    """This process's, also if it was forked from one that had some."""
+    identity = (os.getpid(), job.flow, job.client.bootstrap)
+    if identity not in _workers:
+        _workers[identity] = Worker(job)
+    return _workers[identity]

@@ -1,0 +1,93 @@
+"""Batches without Spark: ranges planned as Spark plans them, and their rows as it gives them."""
+
+import time
+from collections.abc import Iterable, Mapping
+from threading import Event, Thread
+
+import pyarrow as pa
+from confluent_kafka import Message
+
+from holdfast.client.connection import Connection
+from holdfast.client.positions import Offsets, Partition
+from holdfast.pipeline.driver_path import SettingsChangedError, take_rows
+from holdfast.pipeline.events import COLUMNS, headers_of
+from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
+from holdfast.pipeline.log_reader import LogReader
+
+
+class Feeder:
+    """Batches without Spark: plans ranges as Spark would, and gives their rows to the gate."""
+
+    def __init__(self, connection: Connection, gate: FlowGate, *, most: int = 5_000) -> None:
+        self._gate = gate
+        self._offsets = Offsets(connection)
+        self._most = most
+        self._reader = LogReader(connection, isolation="read_committed")
+        self._stop = Event()
+        self._thread = Thread(target=self._run, daemon=True)
+        self.error: BaseException | None = None
+
+    def plan(self) -> dict[int, tuple[int, int]]:
+        events = self._gate.names.events
+        places = [Partition(events, p) for p in range(self._gate.flow.partitions)]
+        ends = {p.number: end for p, end in self._offsets.ends(places).items()}
+        starts = {s.partition: s.position.offset for s in self._gate.states}
+        return {
+            p: (starts[p], min(end, starts[p] + self._most))
+            for p, end in ends.items()
+            if starts[p] < end
+        }
+
+    def rows(self, ranges: Mapping[int, tuple[int, int]]) -> pa.Table:
+        messages: list[Message] = []
+        for p, (start, end) in ranges.items():
+            place = Partition(self._gate.names.events, p)
+            for chunk in self._reader.read(place, start, end):
+                messages += chunk
+        return table(messages)
+
+    def batch(self) -> bool:
+        """One batch of what there is. -> whether there was anything"""
+        ranges = self.plan()
+        if not ranges:
+            return False
+        rows = self.rows(ranges)
+        try:
+            take_rows(self._gate, ranges, rows, self._gate.settings)
+        except SettingsChangedError:
+            pass
+        return True
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._reader.close()
+
+    def _run(self) -> None:
+        try:
+            while not self._stop.is_set():
+                if self._gate.blocked() is not None or not self.batch():
+                    time.sleep(0.005)
+        except GateClosedError:
+            pass
+        except BaseException as error:
+            self.error = error
+
+
+def table(messages: Iterable[Message]) -> pa.Table:
+    rows = [
+        {
+            "partition": m.partition(),
+            "offset": m.offset(),
+            "timestamp": m.timestamp()[1],
+            "key": m.key(),
+            "value": m.value(),
+            "headers": [{"key": n, "value": v} for n, v in headers_of(m)],
+            "invalid": "not an object" if m.value() == b"invalid" else None,
+        }
+        for m in messages
+    ]
+    return pa.Table.from_pylist(rows, COLUMNS)

@@ -1,0 +1,38 @@
+"""A gate as a process of its own, to be killed: keeper and batches, without Spark.
+
+python -m tests.integration.pipeline.gate_process BOOTSTRAP FLOW [MOST_EVENTS_A_BATCH]
+"""
+
+import logging
+import sys
+import time
+
+from tests.integration.pipeline.feeder import Feeder
+
+import holdfast
+from holdfast.client.connection import Connection
+from holdfast.client.settings import ClientSettings
+from holdfast.pipeline.flow_gate import FlowGate
+from holdfast.pipeline.keeper import Keeper
+
+
+def main() -> None:
+    bootstrap, flow, *most = sys.argv[1:]
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+    logging.getLogger("holdfast.client.librdkafka").setLevel(logging.ERROR)
+    definition = holdfast.connect(bootstrap).flow(flow).describe()
+    connection = Connection(ClientSettings(bootstrap=bootstrap))
+    gate = FlowGate(connection, definition)
+    gate.start()
+    keeper = Keeper(gate)
+    keeper.start()
+    feeder = Feeder(connection, gate, most=int(most[0]) if most else 5_000)
+    print("running", flush=True)
+    while keeper.error is None:
+        if gate.blocked() is not None or not feeder.batch():
+            time.sleep(0.005)
+    raise keeper.error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""Kill -9 at every point of a step, and zombies: each event comes out once, in order."""
+
+from pathlib import Path
+
+import pytest
+from tests.brokers import BrokerProcess
+from tests.integration.pipeline.processes import GateProcess, gates
+from tests.integration.pipeline.world import World, eventually
+
+from holdfast.flows.journal import Outcome
+from holdfast.pipeline.exits import REPLACED
+
+POINTS = [
+    "before-begin@4",
+    "mid-produce@2",
+    "before-offsets@4",
+    "before-commit@4",
+    "after-commit@4",
+]
+
+
+def send_some(world: World, first: int, count: int = 30) -> None:
+    for i in range(first, first + count):
+        world.producer.produce(world.names.events, b"%d" % i, b"k%d" % (i % 7))
+    assert world.producer.flush(30) == 0
+
+
+def values_of(world: World, key: bytes) -> list[int]:
+    return [int(v) for v in world.processed(key) if v is not None]
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_killed_in_a_batch_each_event_comes_out_once_in_order(
+    kafka: BrokerProcess, tmp_path: Path, point: str
+) -> None:
+    world = World(kafka)
+    world.flow.hold("k1")
+    with gates() as started:
+        first = GateProcess(world, tmp_path / "1", fault=point, most=5)
+        started.append(first)
+        send_some(world, 0)
+        first.wait_at_fault()
+        send_some(world, 30)
+        first.kill()
+        second = GateProcess(world, tmp_path / "2", most=5)
+        started.append(second)
+        world.wait_until_taken()
+        world.flow.release("k1").wait(30)
+        eventually(world.all_out, "all events out")
+    world.check_each_event_once()
+    for key in range(7):
+        assert values_of(world, b"k%d" % key) == list(range(key, 60, 7))
+
+
+@pytest.mark.parametrize("point", ["mid-drain@1", "before-commit@6", "after-commit@6"])
+def test_the_keeper_killed_in_mid_drain_gives_each_held_event_out_once(
+    kafka: BrokerProcess, tmp_path: Path, point: str
+) -> None:
+    world = World(kafka)
+    with gates() as started:
+        world.flow.hold("k")
+        world.send(b"k", *(b"%d" % i for i in range(50)))
+        zero = GateProcess(world, tmp_path / "0")
+        started.append(zero)
+        world.wait_until_taken()
+        zero.kill()
+        # Paced, so that the drain takes several steps.
+        world.flow.release("k", pace=100)
+        first = GateProcess(world, tmp_path / "1", fault=point)
+        started.append(first)
+        first.wait_at_fault()
+        first.kill()
+        world.send(b"k", b"50")
+        started.append(GateProcess(world, tmp_path / "2"))
+        world.wait_for(Outcome.DRAINED, b"k")
+        eventually(world.all_out, "all events out")
+    world.check_each_event_once()
+    assert values_of(world, b"k") == list(range(51))
+
+
+def test_a_driver_stopped_in_mid_transaction_is_refused_when_it_goes_on(
+    kafka: BrokerProcess, tmp_path: Path
+) -> None:
+    world = World(kafka)
+    with gates() as started:
+        zombie = GateProcess(world, tmp_path / "1", fault="before-offsets@4", most=5)
+        started.append(zombie)
+        send_some(world, 0)
+        zombie.wait_at_fault()
+        zombie.stop()
+        heir = GateProcess(world, tmp_path / "2", most=5).wait_until_running()
+        started.append(heir)
+        world.wait_until_taken()
+        zombie.leave_fault()
+        zombie.go_on()
+        assert zombie.exit_code() == REPLACED
+        send_some(world, 30)
+        world.wait_until_taken()
+        eventually(world.all_out, "all events out")
+    world.check_each_event_once()
+
+
+def test_of_two_pipelines_on_one_flow_the_later_goes_on_and_nothing_is_doubled(
+    kafka: BrokerProcess, tmp_path: Path
+) -> None:
+    world = World(kafka)
+    with gates() as started:
+        first = GateProcess(world, tmp_path / "1", most=3).wait_until_running()
+        started.append(first)
+        send_some(world, 0)
+        second = GateProcess(world, tmp_path / "2", most=3)
+        started.append(second)
+        send_some(world, 30)
+        second.wait_until_running()
+        assert first.exit_code() == REPLACED
+        send_some(world, 60)
+        world.wait_until_taken()
+        eventually(world.all_out, "all events out")
+    world.check_each_event_once()

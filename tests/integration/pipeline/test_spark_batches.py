@@ -1,0 +1,145 @@
+"""Batches as Spark plans and runs them, in the driver and in tasks."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from pyspark.sql import SparkSession
+from tests.brokers import BrokerProcess
+from tests.integration.pipeline.world import Out, World, eventually, gate_of
+
+from holdfast.flows.journal import Outcome
+from holdfast.pipeline.batches import GateQuery
+from holdfast.pipeline.flow_gate import FlowGate
+from holdfast.pipeline.keeper import Keeper
+
+pytestmark = pytest.mark.spark
+
+AN_HOUR_AGO = round(time.time() * 1000) - 3_600_000
+SLOW_S = 120.0
+"""A first batch starts workers and warms a JVM up."""
+
+
+@contextmanager
+def querying(
+    world: World, spark: SparkSession, folder: Path, *, small: bool | None
+) -> Iterator[FlowGate]:
+    with gate_of(world) as gate:
+        keeper, query = Keeper(gate), GateQuery(spark, gate, str(folder), small=small)
+        keeper.start()
+        query.start()
+        try:
+            yield gate
+        finally:
+            query.stop()
+            keeper.stop()
+        assert query.failure() is None
+        assert keeper.error is None
+
+
+def fill(world: World) -> None:
+    """The same events for every world, with all that may be odd about one."""
+    producer = world.producer
+    for i in range(400):
+        key = [b"a", b"b", b"c", b"\x00\xff", None][i % 5]
+        value = None if i % 7 == 3 else b"%d" % i
+        headers: list[tuple[str, Any]] = [("n", b"%d" % i), ("n", None)] if i % 3 else []
+        partition = {} if key else {"partition": i % world.partitions}
+        when = AN_HOUR_AGO + i
+        producer.produce(
+            world.names.events, value, key, timestamp=when, headers=headers, **partition
+        )
+    assert producer.flush(30) == 0
+
+
+def contents(world: World) -> dict[str, list[tuple[Any, ...]]]:
+    names = world.names
+    return {
+        part: [_of(o) for o in world.out(topic)]
+        for part, topic in (
+            ("processed", names.processed),
+            ("held", names.held),
+            ("dlq", names.dlq),
+        )
+    }
+
+
+def _of(out: Out) -> tuple[Any, ...]:
+    return out.partition, out.key, out.value, out.source, out.timestamp, tuple(out.headers)
+
+
+def test_driver_and_tasks_write_the_same_records_in_the_same_order(
+    kafka: BrokerProcess, spark: SparkSession, tmp_path: Path
+) -> None:
+    found = {}
+    for small in (True, False):
+        world = World(kafka)
+        world.flow.hold("b", command_id="1")
+        fill(world)
+        with querying(world, spark, tmp_path / str(small), small=small) as gate:
+            eventually(lambda g=gate: g.counts.taken == 400, "all events", SLOW_S)
+            assert (gate.counts.held, gate.counts.passed) == (80, 320)
+        world.check_each_event_once()
+        found[small] = contents(world)
+    assert found[True] == found[False]
+    assert len(found[True]["held"]) == 80
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["driver", "tasks"])
+def test_aborted_events_never_pass_and_a_range_of_markers_moves_the_position(
+    kafka: BrokerProcess, spark: SparkSession, tmp_path: Path, small: bool
+) -> None:
+    world = World(kafka)
+    names = world.names
+    writer = Producer(
+        {"bootstrap.servers": kafka.bootstrap, "transactional.id": names.flow, "acks": "all"}
+    )
+    writer.init_transactions(30)
+    with querying(world, spark, tmp_path, small=small):
+        for value, commit in ((b"gone", False), (b"kept", True), (b"gone too", False)):
+            writer.begin_transaction()
+            for partition in range(world.partitions):
+                writer.produce(names.events, value, b"k%d" % partition, partition=partition)
+            if commit:
+                writer.commit_transaction(30)
+            else:
+                writer.abort_transaction(30)
+        # The last ranges have no visible row at all.
+        eventually(world.is_taken, "the position behind the last marker", SLOW_S)
+        assert set(world.processed()) == {b"kept"}
+        # A hold still acts there, at a cut that lies behind the markers.
+        world.flow.hold("k0").wait(SLOW_S)
+        world.send(b"k0", b"held")
+        eventually(world.is_taken, "the event behind the markers", SLOW_S)
+    assert set(world.processed()) == {b"kept"}
+    world.check_each_event_once()
+
+
+def test_what_violates_the_schema_is_a_dead_letter_and_the_flow_goes_on(
+    kafka: BrokerProcess, spark: SparkSession, tmp_path: Path
+) -> None:
+    world = World(kafka)
+    valid, invalid = b'{"id": 1, "to": {"city": "x"}}', [b"{", b'{"id": "x"}', b'{"to": null}', b""]
+    definition = world.definition_with(schema="id BIGINT NOT NULL, to STRUCT<city: STRING>")
+    with querying(world, spark, tmp_path, small=True) as gate:
+        world.flow.hold("held").wait(SLOW_S)
+        gate.change(definition)
+        world.send(b"a", *invalid, valid, None)
+        world.send(b"held", invalid[0], valid)
+        eventually(lambda: gate.counts.taken == 8, "all events", SLOW_S)
+        gate.change(world.flow.describe())
+        world.send(b"a", invalid[0])
+        eventually(lambda: gate.counts.taken == 9, "the event without a schema", SLOW_S)
+    dead = world.out(world.names.dlq)
+    # Held key or not: validation comes first.
+    assert sorted(o.value for o in dead) == sorted([*invalid, invalid[0]])
+    headers = dict(dead[0].headers)
+    assert headers["holdfast-error"] == b"invalid"
+    assert headers["holdfast-error-message"].startswith(b"The ")
+    assert world.processed(b"a") == [valid, None, invalid[0]]
+    assert sum(record.outcome is Outcome.CHANGED for record in world.journal()) >= 4
+    world.check_each_event_once()
