@@ -31,6 +31,7 @@ _receive = bytearray(RECEIVE_BYTES)
 _receive_view = memoryview(_receive)
 
 _SIZE_BYTES = 4
+_KEY_BYTES = 2
 _SMALLEST_REQUEST = 8
 
 
@@ -70,7 +71,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._closing = True
-        self._replies.clear()
+        replies, self._replies = self._replies, deque()
+        for reply in replies:
+            reply.abandon()
         self._release_frame()
         self._owner.unsent_replies -= self._unsent
         self._unsent = 0
@@ -152,10 +155,14 @@ class Connection(asyncio.BufferedProtocol):
                 return
             start = position + _SIZE_BYTES
             if end - start < size:
-                if size > RECEIVE_BYTES - _SIZE_BYTES:
-                    self._begin_frame(data, position, size)
-                    return
-                break
+                if size <= RECEIVE_BYTES - _SIZE_BYTES or end - start < _KEY_BYTES:
+                    break
+                if not self._may_answer(data[start:]):
+                    # It would hold memory that others need for as long as this one waits.
+                    self._stop_reading()
+                    break
+                self._begin_frame(data, position, size)
+                return
             frame = data[start : start + size]
             if not self._may_answer(frame):
                 self._stop_reading()

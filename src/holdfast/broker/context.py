@@ -27,11 +27,13 @@ class PendingReply:
     A future would cost a turn of the loop for each of produce and fetch, the two that matter.
     """
 
-    __slots__ = ("_on_answer", "answered", "response")
+    __slots__ = ("_on_answer", "answered", "on_abandon", "response")
 
     def __init__(self) -> None:
         self.answered = False
         self.response: Any = None
+        self.on_abandon: Callable[[], None] | None = None
+        """Called if the one who asked is gone before the answer is there."""
         self._on_answer: Callable[[Any], None] | None = None
 
     def answer(self, response: Any) -> None:
@@ -40,8 +42,14 @@ class PendingReply:
             return
         self.answered = True
         self.response = response
+        self.on_abandon = None
         if self._on_answer is not None:
             self._on_answer(response)
+
+    def abandon(self) -> None:
+        """Nobody will hear the answer: whoever waits to give it need not wait any longer."""
+        if self.on_abandon is not None:
+            self.on_abandon()
 
     def then(self, on_answer: Callable[[Any], None]) -> None:
         if self.answered:

@@ -128,6 +128,7 @@ class Dispatcher:
             else:
                 encoded.answer(chunks)
 
+        encoded.on_abandon = response.abandon
         response.then(on_answer)
         return encoded
 
@@ -177,9 +178,12 @@ class Dispatcher:
     def _client_id(self, raw: bytes) -> str:
         known = self._client_ids.get(raw)
         if known is None:
-            if len(self._client_ids) >= 10_000:  # client ids are the clients' choice: bounded
-                self._client_ids.clear()
-            known = self._client_ids[raw] = raw.decode("utf-8", "replace")
+            known = raw.decode("utf-8", "replace")
+            # Client ids are the clients' choice: what is kept of them is bounded.
+            if len(raw) <= _LONGEST_KEPT_ID:
+                if len(self._client_ids) >= _KEPT_IDS:
+                    self._client_ids.clear()
+                self._client_ids[raw] = known
         return known
 
     def _route(self, api: Api) -> _Route:
@@ -192,5 +196,7 @@ class Dispatcher:
         return route
 
 
+_KEPT_IDS = 10_000
+_LONGEST_KEPT_ID = 256
 _JOIN_BELOW = 16 * 1024
 """Up to here one buffer is cheaper to send than several."""

@@ -74,11 +74,13 @@ class _LongPoll:
         self, broker: "Broker", request: FetchRequest, wanted: list[_Wanted], first: _Attempt
     ) -> None:
         self.reply = PendingReply()
+        self.reply.on_abandon = self._stop
         self._broker = broker
         self._request = request
         self._wanted = wanted
         self._missing = request.min_bytes - first.size
         self._scheduled = False
+        self._stopped = False
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(request.max_wait_ms / 1000, self._finish)
         broker.waiting_fetches.add(self._finish)
@@ -94,7 +96,7 @@ class _LongPoll:
 
     def _look(self) -> None:
         self._scheduled = False
-        if self.reply.answered:
+        if self._stopped:
             return
         attempt = _read(self._broker, self._request, self._wanted)
         self._missing = self._request.min_bytes - attempt.size
@@ -105,12 +107,16 @@ class _LongPoll:
         self._answer(_read(self._broker, self._request, self._wanted))
 
     def _answer(self, attempt: _Attempt) -> None:
+        self._stop()
+        self.reply.answer(_counted(self._broker, attempt))
+
+    def _stop(self) -> None:
+        self._stopped = True
         self._timer.cancel()
         self._broker.waiting_fetches.discard(self._finish)
         for want in self._wanted:
             if want.partition is not None:
                 want.partition.remove_reader(self)
-        self.reply.answer(_counted(self._broker, attempt))
 
 
 def _counted(broker: "Broker", attempt: _Attempt) -> FetchResponse:

@@ -21,8 +21,11 @@ DEADLINE_SECONDS = 10
 
 
 class Served:
-    def __init__(self, broker: Broker, listener: Listener, port: int) -> None:
+    def __init__(
+        self, broker: Broker, dispatcher: Dispatcher, listener: Listener, port: int
+    ) -> None:
         self.broker = broker
+        self.dispatcher = dispatcher
         self.listener = listener
         self.port = port
 
@@ -34,11 +37,12 @@ class Served:
 async def serving(data_dir: Path, **settings: Any) -> AsyncIterator[Served]:
     data_dir.mkdir(parents=True, exist_ok=True)
     broker = Broker(BrokerSettings(data_dir=data_dir, **settings))
-    listener = Listener(broker, Dispatcher(broker))
+    dispatcher = Dispatcher(broker)
+    listener = Listener(broker, dispatcher)
     broker.reply_room = listener.reply_room
     port = await listener.start("127.0.0.1", 0, None)
     try:
-        yield Served(broker, listener, port)
+        yield Served(broker, dispatcher, listener, port)
     finally:
         await listener.stop(1)
         await broker.close()

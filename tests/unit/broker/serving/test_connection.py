@@ -3,6 +3,7 @@
 import asyncio
 import random
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,12 @@ def fetch_frame(
         ],
     )
     return frame("fetch", 12, request, correlation_id)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.001)
 
 
 async def still_served(port: int) -> bool:
@@ -316,6 +323,48 @@ async def test_metadata_tells_what_a_client_may_do_when_asked(tmp_path: Path) ->
         answer: MetadataResponse = await client.call("metadata", 9, request)
         assert answer.cluster_authorized_operations == ON_CLUSTER
         assert answer.topics[0].topic_authorized_operations == ON_TOPIC
+
+
+async def test_fetch_of_a_client_that_went_away_waits_no_longer(tmp_path: Path) -> None:
+    async with serving(tmp_path / "data", flush="os") as served:
+        partition = served.broker.topics.create("t", 1, {}).partitions[0]
+        for leaves in (RawClient.__aexit__, lambda client: client.writer.transport.abort()):
+            client = await served.client()
+            await client.send(fetch_frame("t", wait_ms=2**31 - 1))
+            await until(lambda: bool(served.broker.waiting_fetches and partition._readers))
+            left = leaves(client)
+            if left is not None:
+                await left
+            await until(lambda: not served.broker.waiting_fetches and not partition._readers)
+
+
+async def test_large_request_behind_a_fetch_that_waits_takes_no_shared_memory(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path / "data", flush="os", request_memory_bytes=200_000) as served:
+        served.broker.topics.create("t", 1, {})
+        served.broker.topics.create("idle", 1, {})
+        for cut in (4, 5, 6, 1_000):
+            async with await served.client() as hog, await served.client() as other:
+                large = produce_frame("t", 0, bytes(150_000))
+                await hog.send(fetch_frame("idle", wait_ms=600_000) + large[:cut])
+                await until(lambda: bool(served.broker.waiting_fetches))
+                hog.writer.write(large[cut:])
+                await asyncio.sleep(0)
+                await other.send(large)
+                _, answer = await other.reply("produce", 9)
+                assert answer.responses[0].partition_responses[0].error_code == ErrorCode.NONE
+
+
+async def test_long_client_ids_are_not_kept(tmp_path: Path) -> None:
+    async with serving(tmp_path / "data", flush="os") as served, await served.client() as client:
+        for number in range(20):
+            name = b"%05d" % number + b"x" * 30_000
+            body = struct.pack(">hhih", 18, 0, number, len(name)) + name
+            await client.send(struct.pack(">i", len(body)) + body)
+            assert (await client.reply("api_versions", 0))[0] == number
+        known = served.dispatcher._client_ids
+        assert sum(map(len, known)) < 30_000
 
 
 async def test_waiting_fetches_are_answered_when_the_broker_stops(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from tests.unit.broker.serving.test_durability import GatedDisk, batch
 from holdfast.broker.broker import Broker
 from holdfast.broker.log import files
 from holdfast.broker.log.compaction import compact_needed
-from holdfast.broker.log.directory import CHECKPOINT
 from holdfast.broker.partition import Partition
 from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.settings import BrokerSettings
