@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from kafka.protocol.consumer import (
     FetchRequest,
+    HeartbeatRequest,
     JoinGroupRequest,
     SyncGroupRequest,
 )
@@ -227,6 +228,16 @@ def find_coordinator(wire: Wire, key: str, kind: int) -> None:
     end = time.monotonic() + 30
     while wire.ask(FindCoordinatorRequest(version=2, key=key, key_type=kind)).error_code != 0:
         assert time.monotonic() < end, f"no coordinator for {key}"
+        time.sleep(0.05)
+
+
+def load_group(wire: Wire, group: str) -> None:
+    """Wait until the group's coordinator answers for it, and not that it is still loading."""
+    find_coordinator(wire, group, 0)
+    stranger = HeartbeatRequest(version=0, group_id=group, generation_id=1, member_id="nobody")
+    end = time.monotonic() + 30
+    while wire.ask(stranger).error_code in NOT_COORDINATOR_YET:
+        assert time.monotonic() < end, f"the coordinator of {group} does not load"
         time.sleep(0.05)
 
 

@@ -22,6 +22,8 @@ from tests.chaos.load import (
 from tests.chaos.verdict import judge, judge_group
 from tests.clients import create_topic
 
+LONGEST_ROUND_S = 3.0
+
 # Small segments and eager compaction: kills then also fall on rolls, cleaning and swaps.
 _SMALL_SEGMENTS = {"segment.bytes": "50000"}
 _COMPACTED = {
@@ -64,7 +66,8 @@ def _one_round(
     """The broker runs when this begins and when it ends."""
     over = threading.Event()
     threads = [_thread(work, ledger, over) for work in load]
-    time.sleep(dice.uniform(0.05, 0.9))
+    _let_it_work(ledger, transactions=dice.randrange(0, 15))
+    time.sleep(dice.uniform(0, 0.05))
     broker.kill()
     over.set()
     for thread in threads:
@@ -75,6 +78,14 @@ def _one_round(
         broker.kill()
     broker.start()
     ledger.faults += judge_group(broker, ledger.committed_offsets)
+
+
+def _let_it_work(ledger: Ledger, transactions: int) -> None:
+    """Until so many transactions more are committed: on a busy machine time alone says nothing."""
+    target = len(ledger.committed) + transactions
+    end = time.monotonic() + LONGEST_ROUND_S
+    while len(ledger.committed) < target and time.monotonic() < end:
+        time.sleep(0.001)
 
 
 def _thread(work: Work, ledger: Ledger, stop: threading.Event) -> threading.Thread:

@@ -32,7 +32,7 @@ from tests.clients import (
     to_end,
     wait_until,
 )
-from tests.wire import Response, Wire, join, sync
+from tests.wire import Response, Wire, join, load_group, sync
 
 ALL_SIX = set(range(6))
 
@@ -289,7 +289,7 @@ def test_an_empty_group_takes_commits_without_membership(
 ) -> None:
     create_topic(kafka, topic)
     with Wire(kafka) as wire:
-        join(wire, f"{group}-other")  # so that the coordinator is loaded
+        load_group(wire, group)
         assert commit(wire, group, topic, 42, -1, "") == 0
     assert committed(kafka, group, topic) == 42
 
@@ -334,7 +334,7 @@ def test_nothing_committed_is_told_as_minus_one(
 ) -> None:
     create_topic(kafka, topic)
     with Wire(kafka) as wire:
-        join(wire, f"{group}-other")
+        load_group(wire, group)
         asked = OffsetFetchRequest.OffsetFetchRequestTopic
         reply = wire.ask(
             OffsetFetchRequest(

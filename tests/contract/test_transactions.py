@@ -32,7 +32,7 @@ from tests.wire import (
     end_transaction,
     fetch,
     init_producer,
-    join,
+    load_group,
     produce,
 )
 
@@ -198,6 +198,7 @@ def test_pending_offsets_are_not_shown_and_a_stable_read_waits_for_them(
 ) -> None:
     create_topic(kafka, topic)
     with Wire(kafka) as wire:
+        load_group(wire, group)
         owner = init_producer(wire, topic)
         assert offset_of(wire, group, topic, stable=False) == (0, -1)
         add_offsets(wire, topic, owner, group)
@@ -381,7 +382,6 @@ def txn_commit(
     wire: Wire, transactional_id: str, owner: tuple[int, int], group: str, offset: int
 ) -> int:
     """Commit an offset of partition 0 of the topic that has the transactional id's name."""
-    join(wire, f"{group}-other")  # so that the coordinator is loaded
     topics = TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic
     reply = wire.ask(
         TxnOffsetCommitRequest(
