@@ -22,8 +22,10 @@ from holdfast.broker.log.index import AbortedTransaction
 from holdfast.broker.log.segment import Segment, SegmentFacts
 from holdfast.broker.records.batch import (
     DELETE_HORIZON_BIT,
+    NO_TIMESTAMP,
     BatchHeader,
     assemble,
+    header_of,
     marker_of,
     records_of,
 )
@@ -222,8 +224,8 @@ class _Rewriting:
                     else (self._keep_data(header, batch))
                 )
                 if kept is not None:
-                    timestamp = header.max_timestamp
-                    into.append(file, memoryview(kept), header.last_offset, timestamp)
+                    latest = header_of(kept).max_timestamp
+                    into.append(file, memoryview(kept), header.last_offset, latest)
         into.seal()
         for path_of in (into, *into.indexes):
             _sync(path_of.path)
@@ -280,7 +282,8 @@ class _Rewriting:
         )
 
     def _emptied(self, header: BatchHeader) -> bytearray:
-        return assemble(header, ())
+        # No record is left to have a time: as the latest one it would be looked for in vain.
+        return assemble(header._replace(max_timestamp=NO_TIMESTAMP), ())
 
     def _is_needed(self, header: BatchHeader) -> bool:
         """Whether the batch must stay though none of its records does."""

@@ -13,7 +13,7 @@ from holdfast.broker.log.directory import (
     snapshot_path,
 )
 from holdfast.broker.log.errors import OffsetOutOfRange, RecordsRejected, StorageFailed
-from holdfast.broker.log.files import remove, rename, replace_file
+from holdfast.broker.log.files import remove, rename, replace_file, sync_directory
 from holdfast.broker.log.flushing import FlushTicket, Unsynced
 from holdfast.broker.log.index import AbortedTransaction, IndexDamaged
 from holdfast.broker.log.leftovers import finish_swap, swap_name
@@ -276,7 +276,13 @@ class PartitionLog:
         elif ticket.checkpoint_base is not None:
             self.checkpoint_base = ticket.checkpoint_base
             self._producers_kept_at = ticket.end_offset
+            self._tidy_snapshots()
+
+    def _tidy_snapshots(self) -> None:
+        try:
             remove_old_snapshots(self._directory)
+        except OSError as error:  # they are in nobody's way, and those who wait must hear
+            self._report(f"Old snapshots of producers are still there: {error}")
 
     def flush_failed(self, ticket: FlushTicket, error: OSError) -> None:
         """What was not flushed was never visible: cut it off, so that a retry is taken as new.
@@ -438,6 +444,8 @@ class PartitionLog:
         ):
             if count == len(self.segments):
                 self._roll(now_ms)
+                # Its name tells where the log goes on, when nothing else is left to tell it.
+                sync_directory(self._directory)
             before = len(self.segments)
             size = self._drop_segments(count)
             if len(self.segments) < before:

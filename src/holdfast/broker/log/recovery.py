@@ -159,9 +159,10 @@ class _Recovery:
             segment, self._ends[base] = self._open_segment(base, is_last=base == bases[-1])
             segments.append(segment)
         end = self._cut_tail(segments)
+        start = max(read_start_offset(self._directory), segments[0].base_offset)
+        if end < start:
+            end = self._begin_again(segments, start)
         found = Segments(segments)
-        start = max(read_start_offset(self._directory), found.first.base_offset)
-        end = max(end, start)
         checkpoint = self._checkpoint
         if checkpoint is not None and end < checkpoint.end_offset:
             self._report(
@@ -311,6 +312,18 @@ class _Recovery:
         )
         segment.size = position
         segment.trim()
+
+    def _begin_again(self, segments: list[Segment], start: int) -> int:
+        """Everything that is left had been deleted, and what came after it is lost.
+
+        The log goes on in a segment of its own: in the old one the missing offsets would be damage.
+        """
+        new = Segment.create(self._directory, start, self._now_ms, self._interval, self._report)
+        while segments:
+            self._discard_last(segments)
+        segments.append(new)
+        self._unsynced.append(new)
+        return start
 
     def _discard_last(self, segments: list[Segment]) -> None:
         segment = segments.pop()

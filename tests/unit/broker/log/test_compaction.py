@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from holdfast.broker.log.compaction import (
 from holdfast.broker.log.directory import CLEANED_DIRECTORY
 from holdfast.broker.records.batch import build_batch
 from holdfast.broker.records.compression import Compression
+from holdfast.broker.records.record import Record
 
 
 def world_of(tmp_path: Path, **settings: object) -> LogUnderTest:
@@ -188,6 +190,75 @@ def test_records_not_yet_mapped_are_kept(tmp_path: Path) -> None:
         )
     assert rounds >= 3
     assert table(world) == [(n, f"k{n % 15}", f"v{n}") for n in range(15, 30)]
+
+
+def run_with_few_keys(world: LogUnderTest, max_keys: int) -> None:
+    """A compaction whose map of keys is full before the end."""
+    job = plan(world.log, world.now)
+    assert job is not None
+    asyncio.run(_compact_here(world.log, replace(job, max_keys=max_keys)))
+    assert world.log.cleaned_offset < job.end
+
+
+def test_tombstone_past_the_map_stays_until_what_it_deletes_is_gone(tmp_path: Path) -> None:
+    world = world_of(tmp_path, segment_bytes=10_000, delete_retention_ms=1000)
+    world.put("old", key="deleted")
+    for n in range(6):
+        world.put("v", key=f"k{n}")
+    world.put(None, key="deleted")
+    world.put("end", key="end")
+    close_segment(world)
+    run_with_few_keys(world, 3)  # rewrites the segment, and with it the time of the tombstone
+    world.now += 2000
+    run_with_few_keys(world, 3)
+    assert (0, "deleted", "old") in table(world)
+    assert (7, "deleted", None) in table(world)
+    run(world)
+    assert "deleted" not in {key for _, key, _ in table(world)}
+
+
+def test_keyless_records_past_the_map_stay_for_now(tmp_path: Path) -> None:
+    world = world_of(tmp_path, cleanup_policy="delete", segment_bytes=10_000)
+    for n in range(4):
+        world.put(f"v{n}", key=f"k{n}")
+    world.put("keyless", key=None)
+    world.put("end", key="end")
+    close_segment(world)
+    world.settings["cleanup.policy"] = "compact"
+    world.log.apply_config(world.config)
+    run_with_few_keys(world, 2)
+    assert "keyless" in world.values()
+    run(world)
+    assert "keyless" not in world.values()
+
+
+def test_latest_time_is_that_of_a_record_that_stayed(tmp_path: Path) -> None:
+    world = world_of(tmp_path, segment_bytes=10_000, index_interval_bytes=0)
+
+    def put(*records: tuple[str, int]) -> None:
+        batch = build_batch(
+            [Record(-1, NOW + at, key.encode(), b"v", ()) for key, at in records],
+            timestamp=NOW,
+            producer_id=7,
+            producer_epoch=0,
+            base_sequence=world.log.end_offset,
+        )
+        world.log.append(memoryview(batch), now_ms=NOW)
+
+    put(("first", 5))
+    put(("a", 1), ("superseded", 9))
+    put(("superseded", 2))
+    put(("shell", 20))
+    close_segment(world)
+    world.put("v", key="shell")  # its producer is another: the batch before must stay as a shell
+    world.now -= 1000
+    world.put("end", key="end")
+    close_segment(world)
+    run(world)
+    world.reports.clear()
+    assert world.log.offset_for_time(NOW + 3, 6) == (0, NOW + 5)
+    assert world.log.max_timestamp(5) == (0, NOW + 5)
+    assert world.reports == []  # an index that contradicts the log would have been made again
 
 
 def test_active_segment_and_open_transactions_are_left_alone(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A disk that is full or broken: nothing half-written is seen, and it goes on when it is mended."""
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -234,6 +235,41 @@ def test_nothing_is_durable_before_its_directory_entries_are(
     world.put("c")
     world.flush()
     assert str(tmp_path / "t") in synced
+
+
+def test_old_snapshots_that_cannot_be_removed_do_not_fail_the_flush(
+    world: LogUnderTest, disk: FaultyDisk
+) -> None:
+    disk.failing = {"unlink"}
+    for n in range(2, 30):
+        world.send(7, n)
+        world.flush()
+        assert world.log.high_watermark == n + 1
+    assert len(list(world.directory.glob("*.snapshot"))) > 3
+    assert world.reported("injected: unlink")
+
+
+def test_new_segment_is_durable_before_all_that_it_follows_is_dropped(
+    tmp_path: Path, disk: FaultyDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a crash could leave no segment, and offsets would begin again at 0."""
+    world = LogUnderTest(tmp_path / "t-0", segment_bytes=160, retention_ms=1000)
+    for n in range(4):
+        world.put(str(n))
+    world.flush()
+    names_on_disk: set[str] = set()
+    monkeypatch.setattr(disk, "fsync", lambda fd: names_on_disk.update(os.listdir(fd)))
+    seen: list[bool] = []
+
+    def unlink(path: str) -> None:
+        seen.append(f"{4:020d}.log" in names_on_disk)
+        os.unlink(path)
+
+    monkeypatch.setattr(disk, "unlink", unlink)
+    world.log.retain(world.now + 5000)
+    assert (world.log.log_start_offset, world.log.end_offset) == (4, 4)
+    assert seen
+    assert all(seen)
 
 
 @pytest.fixture

@@ -299,6 +299,24 @@ def test_everything_deleted_keeps_the_offsets(world: LogUnderTest) -> None:
     assert world.put("20").base_offset == 20
 
 
+def test_log_that_lost_more_than_was_deleted_goes_on_at_its_start(world: LogUnderTest) -> None:
+    """Without syncs the deletion is on disk, and what was deleted may not be."""
+    world.put("20")
+    world.put("21")
+    world.log.expose()
+    last = world.file(".log")
+    kept = last.read_bytes()[: batch_positions(last)[-2]]
+    world.log.delete_records_before(22)
+    last.write_bytes(kept)
+    world.crash()
+    assert (world.log.log_start_offset, world.log.end_offset) == (22, 22)
+    assert world.put("22").base_offset == 22
+    world.flush()
+    for open_again in (lambda: world.log, world.crash, world.reopen, world.crash):
+        open_again()
+        assert world.values() == ["22"]
+
+
 def test_snapshots_of_offsets_that_are_gone_are_not_believed_later(tmp_path: Path) -> None:
     world = LogUnderTest(tmp_path / "t")
     world.send(7, 0)
