@@ -233,7 +233,10 @@ def main(directory: str, broker: int) -> None:
     """Do the job on standard input for the log in `directory`, as long as `broker` lives."""
     _die_with(broker)
     os.nice(10)  # whoever waits for records goes first
-    job = _decode(sys.stdin.buffer.read())
+    try:
+        job = _decode(sys.stdin.buffer.read())
+    except json.JSONDecodeError:  # cut short: the broker is ending, and this process with it
+        sys.exit(1)
     answer: dict[str, Any]
     try:
         end, segments = clean(directory, f"{directory}/{CLEANED_DIRECTORY}", job)
