@@ -212,9 +212,9 @@ def _read_partition(
         broker.metrics.storage_failures += 1
         log.error("%s: %s", partition, error)
         data.error_code = ErrorCode.KAFKA_STORAGE_ERROR
-    if committed_only:
+    if committed_only and data.records is not None:
         data.aborted_transactions = [
             AbortedTransaction(producer_id=a.producer_id, first_offset=a.first_offset)
-            for a in records.aborted_transactions(asked.fetch_offset, limit)
+            for a in records.aborted_in(asked.fetch_offset, data.records)
         ]
     return data

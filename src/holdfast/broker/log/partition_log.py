@@ -25,7 +25,12 @@ from holdfast.broker.log.segment import MAX_RELATIVE_OFFSET, Segment, SegmentFac
 from holdfast.broker.log.snapshot import encode_snapshot
 from holdfast.broker.log.state import CleanState, LogState
 from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.records.batch import BatchHeader, assign_offset, stamp_append_time
+from holdfast.broker.records.batch import (
+    BatchHeader,
+    assign_offset,
+    iterate_batches,
+    stamp_append_time,
+)
 from holdfast.broker.topic_config import TopicConfig
 
 NO_APPEND_TIME = -1
@@ -382,6 +387,15 @@ class PartitionLog:
                 if aborted.last_stable_offset >= upto:
                     return found
         return found
+
+    def aborted_in(self, start: int, batches: bytes | memoryview) -> list[AbortedTransaction]:
+        """The aborted transactions with records in what was read from `start` on."""
+        if not any(len(s.aborted_index) for s in self.segments.starting_with(start)):
+            return []
+        end = start
+        for header, _ in iterate_batches(batches):
+            end = header.last_offset + 1
+        return self.aborted_transactions(start, end)
 
     def offset_for_time(self, timestamp: int, limit: int) -> tuple[int, int] | None:
         """Offset and time of the first record as late as `timestamp`, below `limit`."""

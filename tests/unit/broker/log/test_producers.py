@@ -7,7 +7,7 @@ from tests.unit.broker.log.world import LogUnderTest
 
 from holdfast.broker.log import RecordsRejected
 from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.records.batch import build_batch
+from holdfast.broker.records.batch import build_batch, iterate_batches
 
 
 @pytest.fixture
@@ -148,6 +148,24 @@ def test_aborted_transactions_are_found_by_range(world, again) -> None:  # type:
     assert [a.first_offset for a in world.log.aborted_transactions(3, 7)] == [5]
     assert [a.first_offset for a in world.log.aborted_transactions(0, 3)] == [0]
     assert world.log.aborted_transactions(3, 5) == []
+
+
+def test_reader_is_told_of_the_aborted_transactions_in_what_it_reads_and_no_others(
+    tmp_path: Path,
+) -> None:
+    world = LogUnderTest(tmp_path / "t", segment_bytes=400)
+    for n in range(100):
+        world.send(7, n, transactional=True)
+        world.end(7, commit=False)
+    world.flush()
+    offset = 0
+    while data := world.log.read(offset, 300, limit=world.log.last_stable_offset):
+        headers = [header for header, _ in iterate_batches(data)]
+        told = {a.first_offset for a in world.log.aborted_in(offset, data)}
+        assert told == {h.base_offset - h.is_control for h in headers}
+        offset = headers[-1].last_offset + 1
+    assert offset == 200
+    assert world.log.aborted_in(0, b"") == []
 
 
 def test_transaction_aborted_in_a_later_segment_is_found(tmp_path: Path) -> None:
