@@ -388,7 +388,9 @@ class PartitionLog:
                     return found
         return found
 
-    def aborted_in(self, start: int, batches: bytes | memoryview) -> list[AbortedTransaction]:
+    def aborted_in(
+        self, start: int, batches: bytes | bytearray | memoryview
+    ) -> list[AbortedTransaction]:
         """The aborted transactions with records in what was read from `start` on."""
         if not any(len(s.aborted_index) for s in self.segments.starting_with(start)):
             return []
