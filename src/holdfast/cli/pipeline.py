@@ -46,6 +46,9 @@ def pipeline(
     http: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Address of /metrics and /healthz.")
     ] = None,
+    gate: Annotated[
+        bool | None, typer.Option(help="Hold and release.", show_default="gate")
+    ] = None,
     raw_zone: Annotated[
         bool | None, typer.Option(help="Land every event in Delta.", show_default="raw-zone")
     ] = None,
@@ -87,6 +90,7 @@ def pipeline(
         "lake": lake,
         "data_dir": data_dir,
         "http": http,
+        "gate": gate,
         "raw_zone": raw_zone,
         "accept_raw_zone_loss": accept_raw_zone_loss or None,
         "log_format": log_format and log_format.value,

@@ -7,6 +7,7 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
+from prometheus_client import disable_created_metrics
 from pyspark.sql import SparkSession
 
 from holdfast.client.connection import Connection
@@ -15,6 +16,7 @@ from holdfast.flows.registry import FlowDefinition
 from holdfast.logs import log_to_stderr
 from holdfast.pipeline.exits import START_AGAIN
 from holdfast.pipeline.flow_registry import FlowRegistry
+from holdfast.pipeline.gate_part import GatePart
 from holdfast.pipeline.http import HttpServer
 from holdfast.pipeline.metrics import Metrics
 from holdfast.pipeline.parts import MakePart
@@ -36,6 +38,7 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
     # What these two say of a failure is said again, once and in context, by who has it.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     logging.getLogger("holdfast.client.librdkafka").setLevel(logging.CRITICAL)
+    disable_created_metrics()
     connection = Connection(client)
     metrics = Metrics()
     stopping = Event()
@@ -69,7 +72,10 @@ def _kinds(
         max_offsets_per_trigger=settings.raw_zone_max_offsets,
         accept_loss=settings.accept_raw_zone_loss,
     )
+    checkpoints = settings.checkpoint_root
     kinds: dict[str, MakePart] = {}
+    if settings.gate:
+        kinds["gate"] = lambda flow: GatePart(session, connection, flow, checkpoints, metrics)
     if settings.raw_zone:
         kinds["raw-zone"] = lambda flow: RawZone(session, connection, flow, raw_zone, metrics)
     return kinds

@@ -44,8 +44,9 @@ class GatePart:
     def failure(self) -> Exception | None:
         return self._query.failure() or self._keeper.error
 
-    def trouble(self) -> Exception | None:
-        return self._gate.trouble
+    def trouble(self) -> str | None:
+        trouble = self._gate.trouble
+        return self._query.waits_for if trouble is None else str(trouble)
 
     def measure(self) -> None:
         self._count(self._gate.counts)
@@ -54,6 +55,9 @@ class GatePart:
         self._metrics.held_events.labels(self._flow).set(sum(s.events for s in states))
         self._metrics.held_bytes.labels(self._flow).set(sum(s.bytes for s in states))
         self._metrics.blocked.labels(self._flow).set(self._gate.blocked() is not None)
+        for seconds, latency in self._query.take_measured():
+            self._metrics.batch_seconds.labels(self._flow, "gate").observe(seconds)
+            self._metrics.latency_seconds.labels(self._flow).observe(latency)
         self._lag.measure({s.partition: s.position.offset for s in states})
 
     def stop(self) -> None:

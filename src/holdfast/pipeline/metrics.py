@@ -30,7 +30,7 @@ class Metrics:
         )
         self.latency_seconds = Histogram(
             "holdfast_end_to_end_latency_seconds",
-            "From an event's timestamp to the commit that let it out",
+            "From the timestamp of a batch's newest event to its commit",
             ["flow"],
             buckets=_LATENCIES,
             registry=self.registry,

@@ -20,7 +20,7 @@ class Part(Protocol):
     def failure(self) -> Exception | None:
         """Why it has ended by itself; None while it runs."""
 
-    def trouble(self) -> Exception | None:
+    def trouble(self) -> str | None:
         """What keeps it from going on just now, though it runs; None if it goes on."""
 
     def measure(self) -> None:

@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 _ROWS_PER_FILE = 200_000
 """A file for each partition of every small batch would leave millions of them."""
 _EARLIEST = -2
+_LAND_S = 15.0
+"""How long a batch may take to its end when the query is to stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +108,7 @@ class RawZone:
             return self._error
         return ending(self._query)
 
-    def trouble(self) -> Exception | None:
+    def trouble(self) -> str | None:
         return None  # what it cannot get over ends it
 
     def measure(self) -> None:
@@ -115,12 +117,13 @@ class RawZone:
             self._lag.measure(landed.positions)
 
     def stop(self) -> None:
-        self._stopping = True
-        with self._landing:  # a batch that is on its way ends; none begins after it
-            pass
+        self._stopping = True  # a batch that is on its way may end; none begins after it
+        if self._landing.acquire(timeout=_LAND_S):
+            self._landing.release()
         if self._query is not None:
-            self._query.stop()
-        self._table.close()
+            self._query.stop()  # a batch that waits for a broker is cut off by this
+        with self._landing:
+            self._table.close()
 
     def _events(self, starts: Mapping[int, int]) -> DataFrame:
         rows = read_events(

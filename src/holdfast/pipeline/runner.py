@@ -126,7 +126,7 @@ class Runner:
             if failure is not None:
                 return failure
             trouble = part.trouble()
-            self.health = Health("waiting", str(trouble)) if trouble else Health("running")
+            self.health = Health("waiting", trouble) if trouble else Health("running")
             if monotonic() >= measure_at:
                 self._measure(part)
                 measure_at = monotonic() + _MEASURE_S

@@ -24,6 +24,8 @@ class PipelineSettings:
     """Address of `/metrics` and `/healthz`; none unless given."""
     log_format: Literal["text", "json"] = "text"
 
+    gate: bool = True
+    """Hold and release."""
     raw_zone: bool = True
     """Land every event in Delta."""
     raw_zone_seconds: float = 10.0

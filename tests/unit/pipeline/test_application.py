@@ -24,7 +24,7 @@ class Parts:
     def __init__(self) -> None:
         self.said: Queue[Said] = Queue()
         self.failures: dict[tuple[str, str], Exception] = {}
-        self.troubles: dict[tuple[str, str], Exception] = {}
+        self.troubles: dict[tuple[str, str], str] = {}
         self.refusals: dict[tuple[str, str], list[Exception]] = {}
 
     def kind(self, kind: str) -> Callable[[FlowDefinition], Part]:
@@ -52,7 +52,7 @@ class _Part:
     def failure(self) -> Exception | None:
         return self._parts.failures.pop(self._me, None)
 
-    def trouble(self) -> Exception | None:
+    def trouble(self) -> str | None:
         return self._parts.troubles.get(self._me)
 
     def measure(self) -> None:
@@ -178,7 +178,7 @@ def test_a_part_that_runs_but_cannot_go_on_says_why(application: Application, pa
     def gate() -> dict[str, str]:
         return application.health()["a"]["gate"]
 
-    parts.troubles["a", "gate"] = RuntimeError("the control log cannot be read")
+    parts.troubles["a", "gate"] = "the control log cannot be read"
     wait_until(lambda: gate()["state"] == "waiting", "waiting")
     assert gate()["reason"] == "the control log cannot be read"
     parts.troubles.clear()
