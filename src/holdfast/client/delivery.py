@@ -39,12 +39,12 @@ class Delivered:
 class Delivery:
     """A record on its way. `result()` waits until the broker has it, or says why it does not."""
 
-    # One of these is made for every record sent: a single slot for how it ended keeps it light.
+    # One of these is made for every record sent. It has a single slot for how it ended, and no
+    # `__init__`, whose call would cost as much again: `Producer.send` fills it.
     __slots__ = ("_outcome", "_producer")
 
-    def __init__(self, producer: "Producer") -> None:
-        self._producer = producer
-        self._outcome: Message | KafkaError | None = None
+    _producer: "Producer"
+    _outcome: Message | KafkaError | None
 
     def done(self) -> bool:
         """Whether the outcome is known. Does not wait."""
@@ -76,8 +76,9 @@ class Delivery:
         assert isinstance(self._outcome, KafkaError)
         return translate(self._outcome, "Delivering a record")
 
-    def settle(self, error: KafkaError | None, message: Any) -> None:
-        """librdkafka's delivery report."""
+    def __call__(self, error: KafkaError | None, message: Any) -> None:
+        """librdkafka's delivery report. The delivery is its own callback: a bound method would be
+        one more object for each record in the queue."""
         if error is None:
             self._outcome = message
         else:

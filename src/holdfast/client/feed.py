@@ -22,9 +22,9 @@ from holdfast.errors import FencedError, HoldfastError, TimedOutError
 
 log = logging.getLogger("holdfast.client")
 
-BATCH = 1000
-"""Most messages taken from librdkafka at once."""
-CHUNK = 200
+BATCH = 250
+"""Most messages taken from librdkafka at once: so few that they stay in the processor's cache."""
+CHUNK = 250
 CHUNK_SECONDS = 0.05
 """A chunk is handed out without a look at the clock, so it is as long as such a time needs."""
 POLL_SECONDS = 0.2

@@ -30,6 +30,8 @@ POLL_EVERY = 64
 
 TRANSACTION_TIMEOUT_MS = 60_000
 
+_new = object.__new__
+
 
 class Producer:
     """Sends records. Acknowledged means on all replicas; a retry never writes a record twice.
@@ -90,14 +92,16 @@ class Producer:
         one key go to one partition, the one that Java clients pick. When the local queue is full
         this waits for room.
         """
-        delivery = Delivery(self)
+        delivery = _new(Delivery)
+        delivery._producer = self
+        delivery._outcome = None
         plain = value.__class__ is bytes and headers is None and timestamp is None
         while True:
             try:
                 if plain and key.__class__ is bytes:
-                    self._produce(topic, value, key, partition, delivery.settle)
+                    self._produce(topic, value, key, partition, delivery)
                 else:
-                    self.enqueue(topic, value, key, headers, timestamp, partition, delivery.settle)
+                    self.enqueue(topic, value, key, headers, timestamp, partition, delivery)
                 break
             except BufferError:
                 # The queue is full. Every record in it ends within the delivery timeout, so

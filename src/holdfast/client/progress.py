@@ -1,6 +1,7 @@
 """What has been processed and what of it is committed. Pure bookkeeping."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from confluent_kafka import Message
 
@@ -19,7 +20,7 @@ class Progress:
         self._uncommitted: set[Partition] = set()
         self.uncommitted_records = 0
 
-    def processed(self, messages: Collection[Message]) -> None:
+    def processed(self, messages: Sequence[Message]) -> None:
         """Those records are done, in this order."""
         last = last_offsets(messages, self._topic)
         self._done.update((partition, offset + 1) for partition, offset in last.items())
@@ -44,15 +45,17 @@ class Progress:
             self._uncommitted.discard(partition)
 
 
-def last_offsets(messages: Collection[Message], topic: str | None = None) -> dict[Partition, int]:
+def last_offsets(messages: Sequence[Message], topic: str | None = None) -> dict[Partition, int]:
     """The last offset of each partition in the batch, without a Python step per record.
 
     `topic` is that of all messages, if there is only one; it need not be looked up then.
     """
-    numbers, offsets = map(Message.partition, messages), map(Message.offset, messages)
-    if topic is not None:
-        last = dict(zip(numbers, offsets, strict=True))
-        return {Partition(topic, number): offset for number, offset in last.items()}  # type: ignore[arg-type,misc]
-    places = zip(map(Message.topic, messages), numbers, strict=True)
-    found = dict(zip(places, offsets, strict=True))
-    return {Partition(*place): offset for place, offset in found.items()}  # type: ignore[arg-type,misc]
+    places: list[Any] = list(map(Message.partition, messages))
+    if topic is None:
+        places = list(zip(map(Message.topic, messages), places, strict=True))
+    places.reverse()
+    last = len(messages) - 1
+    found = {place: messages[last - places.index(place)].offset() for place in set(places)}
+    if topic is None:
+        return {Partition(*place): offset for place, offset in found.items()}  # type: ignore[misc]
+    return {Partition(topic, number): offset for number, offset in found.items()}  # type: ignore[misc]
