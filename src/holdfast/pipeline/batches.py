@@ -37,6 +37,9 @@ log = logging.getLogger(__name__)
 _WATCH_SECONDS = 0.1
 _BLOCKED_SECONDS = 0.1
 _MOST_MEASURED = 1_000
+_END_SECONDS = 10.0
+_FIRST_PAUSE = 0.2
+_LONGEST_PAUSE = 10.0
 
 
 class GateQuery:
@@ -62,9 +65,9 @@ class GateQuery:
         self._watcher: Thread | None = None
         self._error: Exception | None = None
         self.batches = 0
-        """How many were taken."""
+        """How many were taken since a query last ended by itself."""
         self.waits_for: str | None = None
-        """Why no batch begins: there is no room in held."""
+        """Why no batch is taken: there is no room in held, or Spark has said so."""
         self.newest_timestamp = 0
         """Of the last event that was taken."""
         self._measured: list[tuple[float, float]] = []
@@ -102,6 +105,7 @@ class GateQuery:
         self._planned = gate.carry_out(
             lambda: {state.partition: state.position.offset for state in gate.states}
         )
+        gate.check_logs()
         self._checkpoint = f"{self._root}/{uuid.uuid4()}"
         self._leaving.clear()
         rows = (
@@ -129,19 +133,27 @@ class GateQuery:
         """No batch is begun any more, the one that runs is waited for, and the query is stopped:
         stopping alone would leave a batch behind that is in Python's hands."""
         self._leaving.set()
+        if self._query is None:
+            return
+        if self._in_hand.acquire(timeout=_END_SECONDS):
+            self._in_hand.release()
+        self._query.stop()  # a batch that waits for a broker is cut off by this
         with self._in_hand:
-            pass
-        if self._query is not None:
-            self._query.stop()
             self._files.delete(self._checkpoint)
 
     def _watch(self) -> None:
+        pause = _FIRST_PAUSE
         try:
             while not self._gate.stopping.wait(_WATCH_SECONDS):
                 assert self._query is not None
                 ended = ending(self._query)
                 if ended is not None:
+                    if self.batches:
+                        pause, self.batches = _FIRST_PAUSE, 0
                     log.warning("The query of %s has ended: %s", self._gate.flow.name, ended)
+                    self.waits_for = str(ended)
+                    self._gate.stopping.wait(pause)
+                    pause = min(2 * pause, _LONGEST_PAUSE)
                 if ended is not None or self.size.changed:
                     self._end()
                     self.size.settle()

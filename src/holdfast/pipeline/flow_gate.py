@@ -4,8 +4,9 @@ producer. Batches and the keeper run their steps through it.
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Event
 from time import monotonic, time
 from typing import TypeVar
@@ -26,6 +27,7 @@ from holdfast.gate import (
     GateSettings,
     Moment,
     PartitionState,
+    check_log,
     flow_is_over,
     is_current,
 )
@@ -106,6 +108,11 @@ class FlowGate:
         `accept_loss`: go on at the log's start where events were deleted before they were taken;
         this is journalled.
         """
+        with self._ending_if_gone():
+            self._start(accept_loss)
+        log.info("The gate of %s runs, as %s.", self.flow.name, self.id)
+
+    def _start(self, accept_loss: bool) -> None:
         self.guard.begin()
         self.owner.join()
         self.producer_config = dict(self.guard.producer_config())
@@ -119,7 +126,6 @@ class FlowGate:
         self._initialise_tasks()
         self._load(accept_loss)
         self._commit_first_step(accept_loss)
-        log.info("The gate of %s runs, as %s.", self.flow.name, self.id)
 
     def close(self) -> None:
         """End after the step that runs. The place in the group is kept until someone takes it."""
@@ -153,13 +159,9 @@ class FlowGate:
             if self.stopping.is_set():
                 raise GateClosedError("The gate is being stopped.")
             try:
-                with self.lock.turn():
+                with self.lock.turn(), self._ending_if_gone():
                     self._make_sure()
                     result = work()
-            except MembershipLostError as error:
-                self._end(START_AGAIN, str(error))
-            except FencedError as error:
-                self._end(REPLACED, str(error))
             except (GateStoppedError, TransientError) as error:
                 self._say(error)
                 self.news.clear()
@@ -168,6 +170,15 @@ class FlowGate:
             else:
                 self.trouble = None
                 return result
+
+    @contextmanager
+    def _ending_if_gone(self) -> Iterator[None]:
+        try:
+            yield
+        except MembershipLostError as error:
+            self._end(START_AGAIN, str(error))
+        except FencedError as error:
+            self._end(REPLACED, str(error))
 
     def moment(self) -> Moment:
         """What all partitions share in a step that begins now, under the lock."""
@@ -224,6 +235,13 @@ class FlowGate:
         """Why no batch may begin now: as much is held as may be. None if one may."""
         with self.lock.turn():
             return why_blocked(self.states, self.settings)
+
+    def check_logs(self) -> None:
+        """Raise GateStoppedError if events were deleted before they were taken."""
+        places = [Partition(self.names.events, p) for p in range(self.flow.partitions)]
+        starts, ends = self._offsets.starts(places), self._offsets.ends(places)
+        for place in places:
+            check_log(self.states[place.number].position, starts[place], ends[place])
 
     def check_topics(self) -> None:
         """Look whether the topics are those that they were; if not, no step is run any more."""

@@ -6,7 +6,9 @@ import pytest
 from tests.brokers import BrokerProcess
 from tests.integration.pipeline.world import World, eventually, running
 
+from holdfast.flows.commands import Hold, encode_command
 from holdfast.flows.journal import Outcome
+from holdfast.flows.registry import Limits
 from holdfast.flows.status import KeyState
 
 
@@ -50,3 +52,154 @@ def test_hold_and_release_on_an_idle_flow_act_without_events(world: World) -> No
         eventually(lambda: world.processed(b"a") == [b"1", b"2", b"4"], "the next event")
         assert world.flow.status("a").state is KeyState.ACTIVE
     world.check_each_event_once()
+
+
+def test_event_sent_after_an_acknowledged_hold_is_held(world: World) -> None:
+    """G3, a thousand times while other keys flow: sent the moment the hold is acknowledged."""
+    count = 1_000
+    with running(world):
+        for i in range(count):
+            command = Hold(id=f"h{i}", actor="ana", at=1, key=b"k%d" % i)
+            key, value = encode_command(command)
+            world.producer.produce(world.names.events, b"other", b"o%d" % (i % 50))
+            world.producer.produce(world.names.control, value, key)
+            world.producer.flush(30)
+            world.producer.produce(world.names.events, b"must not pass", command.key)
+        world.producer.flush(30)
+        world.wait_until_taken()
+    out = world.out(world.names.processed)
+    assert [o.key for o in out if o.value == b"must not pass"] == []
+    assert len(out) == count
+    world.check_each_event_once()
+
+
+def test_held_events_come_out_before_newer_ones(world: World) -> None:
+    """G4: what arrives while the key drains queues behind."""
+    with running(world):
+        world.flow.hold("k").wait(30)
+        world.send(b"k", *(b"%d" % i for i in range(30)))
+        world.wait_until_taken()
+        world.flow.release("k", pace=40).wait(30)
+        for i in range(30, 60):
+            world.send(b"k", b"%d" % i)
+        world.wait_for(Outcome.DRAINED, b"k")
+        world.send(b"k", b"60")
+        eventually(lambda: len(world.processed(b"k")) == 61, "all events")
+    assert world.processed(b"k") == [b"%d" % i for i in range(61)]
+
+
+def test_a_hold_stops_a_drain_at_an_exact_event(world: World) -> None:
+    with running(world):
+        world.flow.hold("k").wait(30)
+        world.send(b"k", *(b"%d" % i for i in range(40)))
+        world.wait_until_taken()
+        world.flow.release("k", pace=20).wait(30)
+        eventually(lambda: len(world.processed(b"k")) >= 3, "a drain that has begun")
+        world.flow.hold("k", reason="again").wait(30)
+        stopped = [r for r in world.journal() if r.outcome is Outcome.HELD][-1].drained_through
+        out = world.out(world.names.processed)
+        assert max(o.source[1] for o in out) == stopped
+        world.send(b"k", b"40")
+        world.wait_until_taken()
+        assert len(world.processed(b"k")) == len(out)
+        world.flow.release("k").wait(30)
+        eventually(lambda: len(world.processed(b"k")) == 41, "the rest")
+    assert world.processed(b"k") == [b"%d" % i for i in range(41)]
+    world.check_each_event_once()
+
+
+def test_verbs_are_idempotent_and_say_what_came_of_them(world: World) -> None:
+    """G5."""
+    with running(world):
+        assert world.flow.release("k").wait(30).outcome is Outcome.NOTHING_TO_DO
+        assert world.flow.hold("k", command_id="one").wait(30).outcome is Outcome.HELD
+        world.flow.hold("k", command_id="one")
+        world.wait_for(Outcome.DUPLICATE, b"k")
+        assert world.flow.hold("k", reason="new").wait(30).outcome is Outcome.UPDATED
+        (_, entry), *_ = world.flow.status("k").entries
+        assert entry.reason == "new"
+        assert world.flow.release("k").wait(30).outcome is Outcome.RELEASED
+        world.wait_for(Outcome.DRAINED, b"k")
+
+
+def test_a_hold_expires_without_events_and_the_held_come_out(world: World) -> None:
+    with running(world):
+        world.flow.hold("k", expires_in=1.5).wait(30)
+        world.send(b"k", b"1", b"2")
+        world.wait_for(Outcome.EXPIRED, b"k")
+        eventually(lambda: world.processed(b"k") == [b"1", b"2"], "the held events")
+    assert world.outcomes(b"k") == [Outcome.HELD, Outcome.EXPIRED, Outcome.DRAINED]
+
+
+def test_dead_lettered_events_leave_and_later_ones_follow_the_state(world: World) -> None:
+    with running(world):
+        world.flow.hold("k").wait(30)
+        world.send(b"k", b"1", b"2")
+        world.wait_until_taken()
+        world.flow.dead_letter("k", reason="broken").wait(30)
+        eventually(lambda: len(world.out(world.names.dlq)) == 2, "the dead letters")
+        world.send(b"k", b"3")
+        world.wait_until_taken()
+        assert world.processed(b"k") == []
+        world.flow.release("k").wait(30)
+        eventually(lambda: world.processed(b"k") == [b"3"], "the later event")
+    world.check_each_event_once()
+
+
+def test_at_the_limit_a_blocking_flow_takes_no_more_and_goes_on_after_a_release(
+    kafka: BrokerProcess,
+) -> None:
+    """G7."""
+    world = World(kafka, partitions=1, limits=Limits(key_events=5))
+    with running(world) as gate:
+        world.flow.hold("k").wait(30)
+        world.send(b"k", *(b"%d" % i for i in range(8)))
+        eventually(gate.blocked, "a flow that is blocked")
+        world.send(b"other", b"waits")
+        world.flow.release("k").wait(30)
+        eventually(lambda: len(world.processed()) == 9, "all events")
+    assert world.processed(b"k") == [b"%d" % i for i in range(8)]
+    assert Outcome.OVERFLOW_BEGUN in world.outcomes(b"k")
+    world.check_each_event_once()
+
+
+def test_at_the_limit_a_dead_lettering_flow_goes_on(kafka: BrokerProcess) -> None:
+    world = World(kafka, partitions=1, limits=Limits(key_events=3), overflow="dead-letter")
+    with running(world):
+        world.flow.hold("k").wait(30)
+        world.send(b"k", *(b"%d" % i for i in range(3)))
+        world.wait_until_taken()
+        world.send(b"k", b"over")
+        world.send(b"other", b"passes")
+        eventually(lambda: world.processed() == [b"passes"], "the other key")
+        world.wait_until_taken()
+    (dead,) = world.out(world.names.dlq)
+    assert dead.value == b"over"
+    assert dict(dead.headers)["holdfast-error"] == b"overflow"
+    world.check_each_event_once()
+
+
+def test_events_of_a_held_key_in_a_foreign_partition_are_held_there(world: World) -> None:
+    with running(world):
+        world.flow.hold("k").wait(30)
+        for partition in range(world.partitions):
+            world.send(b"k", b"p%d" % partition, partition=partition)
+        world.wait_until_taken()
+        assert world.processed(b"k") == []
+        world.flow.release("k").wait(30)
+        eventually(lambda: sorted(world.processed(b"k")) == [b"p0", b"p1"], "both partitions")
+        eventually(lambda: world.flow.status("k").state is KeyState.ACTIVE, "no entry left")
+    world.check_each_event_once()
+
+
+def test_an_unreadable_command_stops_the_gate_until_it_is_voided(world: World) -> None:
+    """G8."""
+    with running(world) as gate:
+        world.producer.produce(world.names.control, b"not a command", b"k")
+        world.producer.flush(30)
+        eventually(lambda: "cannot be read" in str(gate.trouble), "a gate that says why")
+        world.send(b"a", b"1")
+        assert world.processed() == []
+        world.flow.void(0, reason="a mistake")
+        eventually(lambda: world.processed() == [b"1"], "the event, once it is voided")
+    assert {Outcome.UNREADABLE, Outcome.VOIDED} <= {r.outcome for r in world.journal()}

@@ -1,0 +1,116 @@
+"""The task path without Spark: what tasks do that live too long, come twice, or know too little."""
+
+from collections.abc import Iterator
+from threading import Event, Thread
+
+import pyarrow as pa
+import pytest
+from tests.brokers import BrokerProcess
+from tests.integration.pipeline.feeder import Feeder
+from tests.integration.pipeline.world import World, gate_of
+
+from holdfast.pipeline.driver_path import Ranges
+from holdfast.pipeline.flow_gate import FlowGate
+from holdfast.pipeline.task_path import TaskPath
+from holdfast.pipeline.tasks import Job, Outcome, Worker
+
+
+class JobFailed(Exception):
+    """As Spark reports a job of which a task failed."""
+
+
+@pytest.fixture
+def world(kafka: BrokerProcess) -> World:
+    return World(kafka, partitions=1)
+
+
+def planned(world: World, gate: FlowGate) -> tuple[Ranges, pa.Table]:
+    feeder = Feeder(world.connection, gate)
+    ranges = feeder.plan()
+    return ranges, feeder.rows(ranges)
+
+
+def test_tasks_take_a_share_in_several_steps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.pipeline.tasks.STEP_ROWS", 10)
+    world.flow.hold("a")
+    world.send(b"a", *(b"%d" % i for i in range(25)))
+    world.send(b"b", *(b"%d" % i for i in range(25)))
+    with gate_of(world) as gate:
+        ranges, rows = planned(world, gate)
+        before = gate.states[0].position.step
+
+        def run(job: Job) -> list[Outcome]:
+            return [Worker(job).take(job, iter(rows.to_batches(max_chunksize=5)))]
+
+        TaskPath(gate).take(ranges, run, gate.settings)
+        assert gate.states[0].position.step == before + 5
+        assert gate.states[0].events == 25
+        assert gate.counts[:3] == (50, 25, 25)
+    assert world.processed() == [b"%d" % i for i in range(25)]
+    world.check_each_event_once()
+
+
+def test_a_task_that_outlives_its_failed_job_is_refused(world: World) -> None:
+    world.send(b"a", *(b"%d" % i for i in range(20)))
+    zombies: list[Outcome] = []
+    begun, go_on = Event(), Event()
+
+    with gate_of(world) as gate:
+        ranges, rows = planned(world, gate)
+        path = TaskPath(gate)
+
+        def slow(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            yield batches[0]
+            begun.set()
+            assert go_on.wait(60)
+            yield from batches[1:]
+
+        def failing(job: Job) -> list[Outcome]:
+            batches = rows.to_batches(max_chunksize=10)
+
+            def live_on() -> None:
+                zombies.append(Worker(job).take(job, slow(batches)))
+
+            task = Thread(target=live_on)
+            task.start()
+            tasks.append(task)
+            assert begun.wait(60)
+            raise JobFailed
+
+        def good(job: Job) -> list[Outcome]:
+            return [Worker(job).take(job, iter(rows.to_batches()))]
+
+        tasks: list[Thread] = []
+        with pytest.raises(JobFailed):
+            path.take(ranges, failing, gate.settings)
+        path.take(ranges, good, gate.settings)
+        go_on.set()
+        tasks[0].join(60)
+        assert zombies[0].failure is not None
+        assert zombies[0].changes == []
+        # The gate itself goes on undisturbed.
+        world.send(b"a", b"20")
+        Feeder(world.connection, gate).batch()
+    assert world.processed() == [b"%d" % i for i in range(21)]
+    world.check_each_event_once()
+
+
+def test_a_second_attempt_does_not_trust_what_it_was_sent(world: World) -> None:
+    world.flow.hold("a")
+    world.send(b"a", b"1", b"2")
+    world.send(b"b", b"3")
+    with gate_of(world) as gate:
+        ranges, rows = planned(world, gate)
+
+        def twice(job: Job) -> list[Outcome]:
+            first = Worker(job).take(job, iter(rows.to_batches()))
+            assert first.failure is None
+            return [Worker(job).take(job, iter(rows.to_batches()))]  # the first one's is lost
+
+        TaskPath(gate).take(ranges, twice, gate.settings)
+        # The driver does not know what the first attempt did; it finds out before the next step.
+        world.send(b"a", b"4")
+        Feeder(world.connection, gate).batch()
+        assert gate.states[0].events == 3
+    assert world.processed() == [b"3"]
+    world.check_each_event_once()
