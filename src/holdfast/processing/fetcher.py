@@ -21,6 +21,8 @@ SERVE_EVERY_SECONDS = 0.1
 are served and `max.poll.interval.ms` is kept."""
 RESUME_CHECK_SECONDS = 0.01
 """A wait for messages looks up so often while partitions are paused: another thread may resume."""
+SHORTEST_WAIT_SECONDS = 0.001
+"""librdkafka counts in milliseconds: less would be no wait at all, over and over."""
 LONGEST_WAIT_SECONDS = 1.0
 """A wait without end comes back so often, so that signals are served."""
 
@@ -114,15 +116,13 @@ class Fetcher:
             message = self._hand_out()
             if message is not None:
                 return message
-        while True:
-            self._serve()
-            message = self._hand_out()
-            if message is not None:
-                return message
+        self._serve()
+        while (message := self._hand_out()) is None:
             wait = LONGEST_WAIT_SECONDS if end is None else end - time.monotonic()
-            if wait <= 0:
+            if wait < SHORTEST_WAIT_SECONDS:
                 return None
             self._wait(wait)
+        return message
 
     def _hand_out(self) -> BrokerValue[KafkaPayload] | None:
         turns = self._turns
@@ -156,6 +156,7 @@ class Fetcher:
         """Wait for one message, no longer than `seconds`."""
         if any(buffer.paused for buffer in self._turns):
             seconds = min(seconds, RESUME_CHECK_SECONDS)
+        self._seek_in_librdkafka()
         message = self._consumer.poll(seconds)
         # One message comes after the callbacks that ran in its call: it belongs to the partitions
         # that they added.
