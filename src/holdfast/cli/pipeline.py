@@ -52,13 +52,12 @@ def pipeline(
     raw_zone: Annotated[
         bool | None, typer.Option(help="Land every event in Delta.", show_default="raw-zone")
     ] = None,
-    accept_raw_zone_loss: Annotated[
-        bool,
+    accept_loss: Annotated[
+        str | None,
         typer.Option(
-            "--accept-raw-zone-loss",
-            help="Go on although events were deleted before they were landed.",
+            metavar="FLOW,...", help="Go on although events were deleted before they were read."
         ),
-    ] = False,
+    ] = None,
     log_format: Annotated[
         LogFormat | None, typer.Option(help="Form of the log.", show_default="text")
     ] = None,
@@ -92,7 +91,7 @@ def pipeline(
         "http": http,
         "gate": gate,
         "raw_zone": raw_zone,
-        "accept_raw_zone_loss": accept_raw_zone_loss or None,
+        "accept_loss": accept_loss,
         "log_format": log_format and log_format.value,
     }
     settings = load(PipelineSettings, "pipeline", flags=flags, file=config)

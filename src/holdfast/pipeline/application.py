@@ -38,7 +38,7 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
     # What these two say of a failure is said again, once and in context, by who has it.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     logging.getLogger("holdfast.client.librdkafka").setLevel(logging.CRITICAL)
-    disable_created_metrics()
+    disable_created_metrics()  # type: ignore[no-untyped-call]
     connection = Connection(client)
     metrics = Metrics()
     stopping = Event()
@@ -70,12 +70,19 @@ def _kinds(
         checkpoints=settings.checkpoint_root,
         seconds=settings.raw_zone_seconds,
         max_offsets_per_trigger=settings.raw_zone_max_offsets,
-        accept_loss=settings.accept_raw_zone_loss,
+        loss_accepted=settings.loss_accepted,
     )
     checkpoints = settings.checkpoint_root
     kinds: dict[str, MakePart] = {}
     if settings.gate:
-        kinds["gate"] = lambda flow: GatePart(session, connection, flow, checkpoints, metrics)
+        kinds["gate"] = lambda flow: GatePart(
+            session,
+            connection,
+            flow,
+            checkpoints,
+            metrics,
+            accept_loss=flow.name in settings.loss_accepted,
+        )
     if settings.raw_zone:
         kinds["raw-zone"] = lambda flow: RawZone(session, connection, flow, raw_zone, metrics)
     return kinds
@@ -114,6 +121,7 @@ class Application:
     def follow(self, flows: Mapping[str, FlowDefinition]) -> None:
         """Make what runs fit these flows. Does not wait for anything."""
         for name in self._running.keys() - flows.keys():
+            log.info("Flow %s is not registered any more", name, extra={"flow": name})
             self._leave(name)
         for name, flow in flows.items():
             known = self._running.get(name)
@@ -128,6 +136,7 @@ class Application:
 
     def stop(self, timeout: float) -> None:
         """Stop all parts, and wait for their end."""
+        log.info("Stopping: each part ends what it is at")
         for name in list(self._running):
             self._leave(name)
         deadline = monotonic() + timeout
@@ -163,7 +172,6 @@ class Application:
             runner.change(flow)
 
     def _leave(self, name: str) -> None:
-        log.info("Flow %s ends", name, extra={"flow": name})
         _, runners = self._running.pop(name)
         for runner in runners:
             runner.ask_to_stop()

@@ -22,21 +22,22 @@ class GatePart:
         flow: FlowDefinition,
         checkpoints: str,
         metrics: Metrics,
+        *,
+        accept_loss: bool = False,
     ) -> None:
         self._flow = flow.name
+        self._accept_loss = accept_loss
         self._metrics = metrics
         self._gate = FlowGate(connection, flow)
         self._keeper = Keeper(self._gate)
         self._query = GateQuery(session, self._gate, checkpoints)
-        self._query_runs = False
         self._lag = Lag(connection, flow.names.events, metrics, flow.name, "gate")
         self._counted = Counts()
 
     def start(self) -> None:
-        self._gate.start()
+        self._gate.start(accept_loss=self._accept_loss)
         self._keeper.start()
         self._query.start()
-        self._query_runs = True
 
     def change(self, flow: FlowDefinition) -> None:
         self._gate.change(flow)
@@ -61,8 +62,7 @@ class GatePart:
         self._lag.measure({s.partition: s.position.offset for s in states})
 
     def stop(self) -> None:
-        if self._query_runs:
-            self._query.stop()
+        self._query.stop()
         self._keeper.stop()
         self._gate.close()
         self._count(self._gate.counts)

@@ -48,8 +48,8 @@ class RawZoneSettings:
     seconds: float = 10.0
     """Between two commits: each costs about a second, and leaves a file."""
     max_offsets_per_trigger: int = 500_000
-    accept_loss: bool = False
-    """Go on where the log begins although events before it were deleted unseen."""
+    loss_accepted: frozenset[str] = frozenset()
+    """Flows that go on where the log begins although events before it were deleted unseen."""
 
 
 class RawZone:
@@ -197,10 +197,10 @@ class RawZone:
         if position >= start:
             return position
         lost = f"Events {position} to {start - 1} of {place} were deleted before they were landed"
-        if not self._settings.accept_loss:
+        if self._flow.name not in self._settings.loss_accepted:
             raise EventsLostError(
                 f"{lost}. Nothing more is landed until someone accepts that: start the pipeline "
-                "with --accept-raw-zone-loss once."
+                f"with --accept-loss {self._flow.name} once."
             )
         log.warning("%s, which was accepted: going on from %d", lost, start)
         return start

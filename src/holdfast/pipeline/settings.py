@@ -32,8 +32,13 @@ class PipelineSettings:
     """Between two commits to a table."""
     raw_zone_max_offsets: int = 500_000
     """Most events of one commit."""
-    accept_raw_zone_loss: bool = False
-    """Go on although retention deleted events before they were landed."""
+    accept_loss: str = ""
+    """Flows, with commas between, that go on although retention deleted events before they were
+    taken or landed. For one start: the next loss is accepted as well."""
+
+    @property
+    def loss_accepted(self) -> frozenset[str]:
+        return frozenset(filter(None, map(str.strip, self.accept_loss.split(","))))
 
     @property
     def checkpoint_root(self) -> str:

@@ -195,10 +195,10 @@ def test_events_deleted_unseen_stop_the_raw_zone_until_someone_accepts_it(
     operator = admin(embedded_broker)
     done(operator.delete_records([TopicPartition(zone.topic, 0, 5)]))
     part = zone.part(spark)
-    with pytest.raises(EventsLostError, match=r"Events 2 to 4 .* --accept-raw-zone-loss"):
+    with pytest.raises(EventsLostError, match=r"Events 2 to 4 .* --accept-loss flow-"):
         part.start()
     part.stop()
-    zone.run_until(spark, 3, accept_loss=True)
+    zone.run_until(spark, 3, loss_accepted=frozenset({zone.flow.name}))
     assert zone.offsets() == [(0, 0), (0, 1), (0, 5)]
 
 
