@@ -143,8 +143,7 @@ class Fetcher:
 
     def _serve(self) -> None:
         """Take what librdkafka has, without waiting, and let it run its callbacks."""
-        self._stop_and_go()
-        self._seek_in_librdkafka()
+        self._keep_in_step()
         self._turns.rotate(-1)  # the next partition's turn, however full this one is
         self._added_in_call.clear()
         batch = self._consumer.consume(self._room, 0.0)
@@ -156,7 +155,7 @@ class Fetcher:
         """Wait for one message, no longer than `seconds`."""
         if any(buffer.paused for buffer in self._turns):
             seconds = min(seconds, RESUME_CHECK_SECONDS)
-        self._seek_in_librdkafka()
+        self._keep_in_step()
         message = self._consumer.poll(seconds)
         # One message comes after the callbacks that ran in its call: it belongs to the partitions
         # that they added.
@@ -220,6 +219,12 @@ class Fetcher:
         self._full = min(FULL_MESSAGES, by_bytes)
 
     # -- keeping librdkafka in step
+
+    def _keep_in_step(self) -> None:
+        """Before every call that fetches: what is full, and where to go on."""
+        self._stop_and_go()
+        if self._to_seek:
+            self._seek_in_librdkafka()
 
     def _stop_and_go(self) -> None:
         """Stop librdkafka from sending to full buffers; let it go on when half is handed out."""
