@@ -97,10 +97,6 @@ class Buffer:
         """What was not handed out, in order."""
         return [*self._chunk[self.handed :], *self._waiting[self._next :]]
 
-    def undone(self) -> list[Message]:
-        """What is not done, in order, the record in hand included."""
-        return [*self._chunk[self._taken :], *self._waiting[self._next :]]
-
 
 def place(message: Message) -> Partition:
     """The partition that a message is of."""

@@ -359,12 +359,12 @@ class Feed:
     # librdkafka's positions
 
     def positions(self) -> dict[Partition, int]:
-        """Where each assigned partition goes on: at its first message that is not done."""
+        """Where each assigned partition goes on: at its first message that was not handed out."""
         found = {partition_of(p): p.offset for p in self.kafka.assignment()}
         for answer in self.kafka.position([p.at(0) for p in self.assigned]):
             if answer.offset >= 0:  # else nothing was read yet: it goes on where it was told to
                 found[partition_of(answer)] = answer.offset
-        for message in reversed([*self._buffer.undone(), *self._beyond]):
+        for message in reversed([*self._buffer.waiting(), *self._beyond]):
             found[place(message)] = message.offset() or 0
         return found
 

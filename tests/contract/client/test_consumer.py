@@ -174,6 +174,22 @@ def test_seek_by_offset_time_duration_and_ends(client: holdfast.Client, topic: s
             consumer.seek("middle")  # type: ignore[arg-type]
 
 
+def test_seek_in_one_partition_leaves_the_others_where_they_are(
+    client: holdfast.Client, topic: str
+) -> None:
+    fill(client, topic, 20, partitions=2)
+    seen: list[tuple[int, int]] = []
+    with client.consumer(topic) as consumer:
+        for record in consumer.records(limit=7):
+            seen.append((record.partition, record.offset))
+            if len(seen) == 3:
+                consumer.seek("end", partition=1)
+        assert all(partition == 0 for partition, _ in seen[3:])
+        rest = [(r.partition, r.offset) for r in consumer.records(until="end")]
+    read = [offset for partition, offset in seen + rest if partition == 0]
+    assert read == list(range(10))
+
+
 def test_seek_in_a_group_forgets_what_was_read_ahead(
     client: holdfast.Client, topic: str, group: str
 ) -> None:
@@ -236,6 +252,49 @@ def test_two_members_share_the_partitions_and_a_third_takes_some_over(
                 thread.join(30)
     assert sorted(set(seen)) == [(p, o) for p in range(6) for o in range(10)]
     assert committed(client, group) == dict.fromkeys(range(6), 10)
+
+
+def test_a_partition_that_is_given_up_is_committed_as_far_as_it_is_done_and_no_other(
+    client: holdfast.Client, topic: str, group: str
+) -> None:
+    fill(client, topic, 40, partitions=2)
+    never = {"commit_interval": 3600.0, "commit_count": 10**9}
+    stop, handled, newcomer = threading.Event(), [0], set[tuple[str, int]]()
+
+    def work() -> None:
+        with client.consumer(topic, group=group, **never) as consumer:  # type: ignore[arg-type]
+
+            def handle(record: holdfast.Record) -> None:
+                handled[0] += 1
+
+            threading.Thread(target=lambda: (stop.wait(60), consumer.stop())).start()
+            consumer.run(handle)
+
+    def join() -> None:
+        with client.consumer(topic, group=group, **never) as consumer:  # type: ignore[arg-type]
+
+            def watch() -> None:
+                while not stop.wait(0.05):
+                    newcomer.update(consumer.assignment)
+                consumer.stop()
+
+            threading.Thread(target=watch).start()
+            list(consumer)
+
+    first, second = threading.Thread(target=work), threading.Thread(target=join)
+    first.start()
+    try:
+        wait_for(lambda: handled[0] == 40)
+        assert client.groups.describe(group).total_lag == 0
+        assert set(committed(client, group).values()) == {None}
+        second.start()
+        wait_for(lambda: len(newcomer) == 1)
+        (given_up,) = newcomer
+        assert committed(client, group) == {given_up[1]: 20, 1 - given_up[1]: None}
+    finally:
+        stop.set()
+        first.join(30)
+        second.join(30)
 
 
 def test_run_handles_in_order_and_commits_after_the_handler_returned(
