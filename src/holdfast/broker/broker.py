@@ -115,7 +115,7 @@ class Broker:
 
     def _open_partition(self, topic: str, index: int, config: TopicConfig) -> Partition:
         name = f"{topic}-{index}"
-        state = self._clean.get(name)
+        state = self._clean.pop(name, None)  # a topic made anew is another one
         opened = PartitionLog.open(
             self.settings.data_dir / name,
             config,

@@ -30,10 +30,10 @@ async def keep_house(broker: "Broker") -> None:
 
 async def _keep_partition(broker: "Broker", partition: "Partition") -> None:
     now = broker.clock()
-    await partition.sync_in_background()
     partition.log.expire_producers(now, broker.settings.producer_id_expiration_ms)
     for done in partition.log.retain(now):
         log.info("%s: %s", partition, done)
+    await partition.sync_in_background()
     if compact_needed(partition.log, now):
         result = await compact(partition.log, now)
         log.info("%s: %s", partition, result)

@@ -94,8 +94,12 @@ class Partition:
         self._advanced()
 
     async def sync_in_background(self) -> None:
-        """Without a flusher: sync now and then, so that little is left to recover after a crash."""
+        """Sync what nobody waits for: without a flusher all, with one what housekeeping did.
+
+        So little is left to recover after a crash, and what was closed can be compacted.
+        """
         if self._flusher is not None:
+            self._flusher.mark(self)
             return
         ticket = self.log.flush_targets()
         if ticket is None:

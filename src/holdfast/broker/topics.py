@@ -81,8 +81,7 @@ class Topics:
         """Open what the metadata names, and finish the deletions that a crash interrupted."""
         for record in self._metadata.deleting.values():
             self._set_aside(record)
-        for leftover in self._data_dir.glob(f"*{_DELETED}"):
-            _remove_in_background([leftover])
+        _remove_in_background(list(self._data_dir.glob(f"*{_DELETED}")))
         for record in self._metadata.topics.values():
             config = TopicConfig.of(record.overrides)
             partitions = [
@@ -226,10 +225,11 @@ class Topics:
         self, name: str, indexes: Iterable[int], config: TopicConfig
     ) -> list[Partition]:
         opened = []
+        leftovers = []
         for index in indexes:
             directory = self._data_dir / f"{name}-{index}"
             if directory.exists():  # from a creation that a crash interrupted: never acknowledged
-                _remove_in_background([_rename_aside(directory, uuid.uuid4())])
+                leftovers.append(_rename_aside(directory, uuid.uuid4()))
             try:
                 directory.mkdir()
                 opened.append(self._open_partition(name, index, config))
@@ -238,6 +238,7 @@ class Topics:
                     ErrorCode.KAFKA_STORAGE_ERROR, f"{directory.name} cannot be made: {error}"
                 ) from None
         sync_directory(self._data_dir)
+        _remove_in_background(leftovers)
         return opened
 
     def _set_aside(self, record: TopicRecord) -> list[Path]:
@@ -259,6 +260,9 @@ def _rename_aside(directory: Path, owner: uuid.UUID) -> Path:
 
 
 def _remove_in_background(directories: list[Path]) -> None:
+    if not directories:
+        return
+
     def remove() -> None:
         for directory in directories:
             shutil.rmtree(directory, ignore_errors=True)

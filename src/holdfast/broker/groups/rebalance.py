@@ -17,6 +17,10 @@ from holdfast.broker.groups.sessions import Sessions
 from holdfast.broker.groups.surroundings import GroupState, Stored, Surroundings
 from holdfast.broker.protocol.errors import ErrorCode
 
+LOOK_AGAIN_MS = 1_000
+"""Shortest time between two looks at a group whose members are all away: their rebalance timeout
+is the clients' choice, and may be 0."""
+
 
 class Rebalance:
     """The step that a group is at, and its generation."""
@@ -104,7 +108,8 @@ class Rebalance:
                 self._roster.expel(member)
         if len(self._roster) and not self._roster.elect_a_joined_leader():
             # Only static members that are away: they come back, or their sessions end.
-            self._begin_phase(self._roster.rebalance_timeout_ms(), self._complete_join)
+            look_again_ms = max(self._roster.rebalance_timeout_ms(), LOOK_AGAIN_MS)
+            self._begin_phase(look_again_ms, self._complete_join)
             return
         self.generation += 1
         self._assigning = False

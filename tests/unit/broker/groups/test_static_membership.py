@@ -3,7 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from tests.unit.broker.groups.world import GROUP, REBALANCE_MS, Client, World, subscription
+from tests.unit.broker.groups.world import (
+    GROUP,
+    REBALANCE_MS,
+    SESSION_MS,
+    Client,
+    World,
+    subscription,
+)
 
 from holdfast.broker.groups.requests import Leaver, MemberClaim, Offer
 from holdfast.broker.groups.surroundings import GroupState
@@ -250,3 +257,21 @@ def test_replacement_of_a_replacement_waits_for_its_own_record(world):
     assert not third.done()
     world.sync_log()
     assert third.result().error is ErrorCode.NONE
+
+
+def test_group_of_absent_static_members_is_not_looked_at_all_the_time(world):
+    """A client chooses its rebalance timeout, and may choose none."""
+    away, other = Client("a", instance_id="i", rebalance_ms=0), Client("b", rebalance_ms=0)
+    world.stabilise(away, other)
+    began: list[float] = []
+    call_later = world.clock.call_later
+
+    def counting(seconds, then):
+        began.append(seconds)
+        assert len(began) < 100, "timers without end"
+        return call_later(seconds, then)
+
+    object.__setattr__(world.group._surroundings, "call_later", counting)
+    world.answer(world.groups.leave(GROUP, [Leaver(other.member_id, None)]))
+    world.advance(SESSION_MS - 1)
+    assert world.group.state is GroupState.PREPARING

@@ -118,6 +118,18 @@ async def test_checkpoint_of_a_deleted_topic_is_not_left_to_its_successor(
     assert sorted(os.listdir(tmp_path / "t-0")) == [f"{0:020d}.log"]
 
 
+async def test_topic_made_anew_after_a_clean_stop_is_not_taken_for_the_old_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    broker = Broker(BrokerSettings(data_dir=tmp_path, flush="os"))
+    fill(broker.topics.create("t", 1, {}).partitions[0])
+    await broker.close()
+    broker = Broker(BrokerSettings(data_dir=tmp_path, flush="os"))
+    broker.topics.delete("t")
+    assert broker.topics.create("t", 1, {}).partitions[0].log.end_offset == 0
+    assert caplog.text == ""
+
+
 async def test_fetch_that_waits_for_a_topic_hears_that_it_was_deleted(tmp_path: Path) -> None:
     async with serving(tmp_path / "data", flush="os") as served, await served.client() as client:
         served.broker.topics.create("t", 1, {})
