@@ -72,7 +72,7 @@ def create(
     bootstrap: Bootstrap = None,
     config: Config = None,
 ) -> None:
-    """Create a flow: its topics, and its entry in the registry.
+    """Create a flow: its topics, and its entry among the flows.
 
     \b
     Example:
@@ -98,7 +98,7 @@ def create(
 def describe(
     name: Name, output: Format = None, bootstrap: Bootstrap = None, config: Config = None
 ) -> None:
-    """Show a flow: its settings, and how many keys are not simply active.
+    """Show a flow, and how many of its keys are not simply active.
 
     \b
     Example:

@@ -41,7 +41,7 @@ def list_groups(output: Format = None, bootstrap: Bootstrap = None, config: Conf
 def describe(
     name: Name, output: Format = None, bootstrap: Bootstrap = None, config: Config = None
 ) -> None:
-    """Show a group: its members, and how far behind it is, in records and in seconds.
+    """Show a group, its members, and its lag in records and seconds.
 
     \b
     Example:

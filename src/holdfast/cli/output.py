@@ -50,13 +50,17 @@ def show(rows: Sequence[Mapping[str, Any]], output: Output | None, *, empty: str
 
 def show_one(row: Mapping[str, Any], output: Output | None) -> None:
     """Print the properties of one thing."""
-    if chosen(output) == Output.JSON:
-        print_json(dict(row))
-    else:
-        width = max(map(len, row)) if chosen(output) == Output.TABLE else 0
-        for name, value in row.items():
-            separator = "  " if width else "\t"
-            print(f"{name:<{width}}{separator}{_plain(value)}")
+    match chosen(output):
+        case Output.JSON:
+            print_json(dict(row))
+        case Output.RAW:
+            for name, value in row.items():
+                print(f"{name}\t{_plain(value)}")
+        case Output.TABLE:
+            known = {name: value for name, value in row.items() if value is not None}
+            width = max(map(len, known))
+            for name, value in known.items():
+                print(f"{name:<{width}}  {_plain(value)}")
 
 
 def print_json(value: Any) -> None:

@@ -74,7 +74,7 @@ def create(
 def describe(
     name: Name, output: Format = None, bootstrap: Bootstrap = None, config: Config = None
 ) -> None:
-    """Show a topic: its partitions, what they hold, and the settings that differ from the default.
+    """Show a topic, what its partitions hold, and changed settings.
 
     \b
     Example:
