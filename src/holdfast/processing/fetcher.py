@@ -3,11 +3,12 @@
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 
 from arroyo.backends.kafka import KafkaPayload
 from arroyo.errors import ConsumerError, EndOfPartition, OffsetOutOfRange, TransportError
 from arroyo.types import BrokerValue, Partition
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from holdfast.processing.partition_buffer import FetchedMessage, PartitionBuffer
 
@@ -41,7 +42,7 @@ class Fetcher:
     def __init__(self, consumer: Consumer) -> None:
         self._consumer = consumer
         self._buffers: dict[Partition, PartitionBuffer] = {}
-        self._by_name: dict[tuple[str, int], PartitionBuffer] = {}
+        self._by_name: dict[tuple[str | None, int | None], PartitionBuffer] = {}
         self._turns: deque[PartitionBuffer] = deque()
         self._current: PartitionBuffer | None = None
         self._to_seek: set[Partition] = set()
@@ -165,26 +166,31 @@ class Fetcher:
 
     def _take_in(self, batch: list[FetchedMessage]) -> None:
         """Sort a batch into the buffers, then raise what it reports of no partition."""
-        topic, index = None, -1
-        buffer: PartitionBuffer | None = None
         fault: Exception | None = None
-        for message in batch:
-            if message.error() is not None:
-                fault = self._fault(message) or fault
-                continue
-            if message.partition() != index or message.topic() != topic:
-                topic, index = message.topic(), message.partition()
-                buffer = self._open_buffer(topic, index)
-            offset = message.offset()
-            if buffer is None or offset < buffer.fetched:
-                continue
-            buffer.fetched = offset + 1
-            buffer.messages.append(message)
         self._measure(batch)
+        if any(map(Message.error, batch)):
+            for faulty in filter(Message.error, batch):
+                fault = self._fault(faulty) or fault
+            batch = [message for message in batch if message.error() is None]
+        # Messages of a partition come in runs, and are moved as such.
+        for topic, of_topic in groupby(batch, Message.topic):
+            for index, run in groupby(of_topic, Message.partition):
+                self._take_run(topic, index, [*run])
         if fault is not None:
             raise fault
 
-    def _open_buffer(self, topic: str, index: int) -> PartitionBuffer | None:
+    def _take_run(self, topic: str | None, index: int | None, run: list[FetchedMessage]) -> None:
+        """Buffer messages of one partition, which come in offset order."""
+        buffer = self._open_buffer(topic, index)
+        if buffer is None:
+            return
+        if run[0].offset() < buffer.fetched:  # what was there already
+            run = [message for message in run if message.offset() >= buffer.fetched]
+        if run:
+            buffer.messages.extend(run)
+            buffer.fetched = run[-1].offset() + 1
+
+    def _open_buffer(self, topic: str | None, index: int | None) -> PartitionBuffer | None:
         """Where a message of this batch goes. None: nowhere, it will be fetched again if needed."""
         buffer = self._by_name.get((topic, index))
         if buffer is None:
