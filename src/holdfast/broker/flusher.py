@@ -73,6 +73,7 @@ class Flusher:
             if ticket is not None:
                 self._syncing.add(partition)
                 self._jobs.put((partition, ticket))
+        self._tell_who_stops()
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -105,5 +106,8 @@ class Flusher:
                 partition.sync_failed(ticket, failure)
         if self._marked:
             self._start()
+        self._tell_who_stops()
+
+    def _tell_who_stops(self) -> None:
         if self._round_done is not None:
             self._round_done.set()

@@ -104,14 +104,18 @@ class Partition:
         ticket = self.log.flush_targets()
         if ticket is None:
             return
-        try:
-            await asyncio.to_thread(ticket.sync)
-        except OSError as error:
-            if self.is_gone:
-                return
-            self.log.flush_failed(ticket, error)
-            raise
-        self.log.flushed(ticket)
+        sync = asyncio.get_running_loop().run_in_executor(None, ticket.sync)
+        # A stop waits too: only what is known to be on disk may be left out of the last sync.
+        cancelled = await _outlast(sync)
+        failure = sync.exception()
+        if failure is None:
+            self.log.flushed(ticket)
+        elif isinstance(failure, OSError) and not self.is_gone:
+            self.log.flush_failed(ticket, failure)
+        if cancelled:
+            raise asyncio.CancelledError
+        if failure is not None and not self.is_gone:
+            raise failure
 
     def sync_failed(self, ticket: FlushTicket, error: OSError) -> None:
         """What was not synced was never seen, and is gone: those who wait for it are told."""
@@ -147,3 +151,13 @@ class Partition:
     def _wake_readers(self, size: int) -> None:
         for reader in list(self._readers):
             reader.more(size)
+
+
+async def _outlast(work: "asyncio.Future[None]") -> bool:
+    """Wait until the work is done, however it ends; whether this was to be cancelled meanwhile."""
+    try:
+        await asyncio.wait([work])
+    except asyncio.CancelledError:
+        await asyncio.wait([work])
+        return True
+    return False

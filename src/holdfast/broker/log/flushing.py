@@ -38,12 +38,12 @@ class FlushTicket:
         "_checkpoint",
         "_directories",
         "_directory",
-        "_files",
         "_snapshot",
         "_tenure",
         "checkpoint_base",
         "checkpoint_error",
         "end_offset",
+        "files",
         "generation",
     )
 
@@ -60,7 +60,7 @@ class FlushTicket:
         self.end_offset = end_offset
         self.checkpoint_error: OSError | None = None
         self._directory = directory
-        self._files = files
+        self.files = files
         self._directories = directories
         self._tenure = tenure
         self._checkpoint: bytes | None = None
@@ -76,7 +76,7 @@ class FlushTicket:
 
     def sync(self, *, durable_checkpoint: bool = True) -> None:
         """Raises OSError if anything may not be on disk."""
-        for file in self._files:
+        for file in self.files:
             sync_file(file)
         for directory in self._directories:
             sync_directory(directory)
@@ -119,6 +119,10 @@ class Unsynced:
     def wrote(self, file: File, size: int) -> None:
         self._files[file.path] = file
         self._bytes += size
+
+    def again(self, ticket: FlushTicket) -> None:
+        """Its sync failed: none of it is known to be on disk."""
+        self._files = {**{file.path: file for file in ticket.files}, **self._files}
 
     def named(self, directory: str) -> None:
         """Files were created, renamed or removed there: worth a checkpoint, too."""

@@ -303,6 +303,7 @@ class PartitionLog:
         self._generation += 1
         self._reader.forget()
         self.end_offset = self.high_watermark
+        self._unsynced.again(ticket)
         self._unsynced.named(str(self.directory.parent))
         self._must_cut = True
         self._try_to_mend()

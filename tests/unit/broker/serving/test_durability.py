@@ -137,3 +137,38 @@ async def test_without_sync_the_page_cache_counts_and_is_synced_in_the_backgroun
     await partition.sync_in_background()
     assert disk.syncs > before
     assert partition.log.flush_targets() is None
+
+
+async def test_flusher_stops_though_there_is_nothing_to_sync(tmp_path: Path) -> None:
+    broker = Broker(BrokerSettings(data_dir=tmp_path))
+    partition = broker.topics.create("t", 1, {}).partitions[0]
+    await partition.when_durable(partition.append(batch()).last_offset)
+    await partition.sync_in_background()  # marks it, and it is clean
+    async with asyncio.timeout(10):
+        await broker.close()
+
+
+@pytest.mark.parametrize("failure", [None, OSError(errno.EIO, "Input/output error")])
+async def test_stop_waits_for_a_background_sync_and_repeats_one_that_failed(
+    tmp_path: Path, disk: GatedDisk, failure: OSError | None
+) -> None:
+    broker = Broker(BrokerSettings(data_dir=tmp_path, flush="os"))
+    partition = broker.topics.create("t", 1, {"segment.bytes": "100"}).partitions[0]
+    for _ in range(4):
+        partition.append(batch())
+    before = disk.syncs
+    disk.gate.clear()
+    sync = asyncio.create_task(partition.sync_in_background())
+    while disk.syncs == before:
+        await asyncio.sleep(0.001)
+    sync.cancel()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert not sync.done()
+    disk.failure = failure
+    disk.gate.set()
+    await asyncio.wait([sync], timeout=10)
+    assert sync.cancelled()
+    disk.failure, before = None, disk.syncs
+    await broker.close()
+    assert (disk.syncs - before >= 4) == (failure is not None)
