@@ -1,28 +1,25 @@
-"""`python -m tests.chaos --rounds 300 --seed 7`: kill -9 under load, for longer than tests do."""
+"""What the tests do briefly, for longer.
 
-import argparse
-import secrets
+python -m tests.chaos                          everything, each with its defaults
+python -m tests.chaos broker --rounds 300      kill -9 of the broker under load
+python -m tests.chaos processing --seconds 60  members that come and go, pauses by others
+"""
+
 import sys
-import tempfile
-from pathlib import Path
 
-from tests.chaos.rounds import run
+from tests.chaos import broker, processing
+
+TRIALS = {"broker": broker.main, "processing": processing.main}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 32))
-    parser.add_argument("--keep", type=Path, help="keep the data and the broker's log here")
-    arguments = parser.parse_args()
-    print(f"{arguments.rounds} rounds, seed {arguments.seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="holdfast-chaos-") as scratch:
-        faults = run(arguments.rounds, arguments.seed, arguments.keep or Path(scratch))
-    for fault in faults:
-        print(f"FAULT: {fault}")
-    print(f"seed {arguments.seed}: {'NOT as promised' if faults else 'all as promised'}")
-    return 1 if faults else 0
+def main(argv: list[str]) -> int:
+    if not argv:
+        return max(trial([]) for trial in TRIALS.values())
+    if argv[0] not in TRIALS:
+        print(__doc__, file=sys.stderr)
+        return 2
+    return TRIALS[argv[0]](argv[1:])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -8,7 +8,6 @@ ownership, nothing committed that was not processed, no processor ended by an er
 import argparse
 import random
 import secrets
-import sys
 import tempfile
 import threading
 import time
@@ -252,7 +251,7 @@ def _settle(ledger: Ledger, broker: BrokerProcess, topic: str, sent: Sequence[in
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.chaos.processing", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos processing", description=__doc__)
     parser.add_argument("--seconds", type=float, default=120.0, help="for each combination")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 32))
     parser.add_argument("--broker", choices=list(BROKERS), action="append")
@@ -273,7 +272,3 @@ def main(argv: Sequence[str] | None = None) -> int:
                 flush=True,
             )
     return 1 if faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
