@@ -61,7 +61,7 @@ codecs: setup  ## generate the protocol codecs anew
 bench: setup  ## every benchmark, against its peer
 	@for b in $(BENCHES); do echo "== $$b"; $(BIN)/python -m bench.$$b || exit 1; done
 
-chaos: setup  ## hundreds of kills under load
+chaos: setup  ## kills under load, members that come and go: for longer than the tests do
 	$(BIN)/python -m tests.chaos $(ARGS)
 	$(BIN)/python -m tests.chaos.processing
 
