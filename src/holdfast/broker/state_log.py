@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from holdfast.broker.log import Source
+from holdfast.broker.log import CorruptRecords, Source
 from holdfast.broker.partition import Partition
 from holdfast.broker.records.batch import build_batch, iterate_batches, marker_of, records_of
+from holdfast.errors import DataDirectoryError
 
 _READ_BYTES = 1024 * 1024
 
@@ -47,10 +48,15 @@ class StateLog:
         return self._partition.when_durable(appended.last_offset)
 
     def replay(self) -> Iterator[StateRecord]:
+        """All records; raises DataDirectoryError where the log is damaged.
+
+        What was acknowledged there cannot be known any more, and must not be made up: a group
+        could read again what it has read, and half of a transaction could be seen.
+        """
         log = self._partition.log
         offset = log.log_start_offset
         while offset < log.high_watermark:
-            data = log.read(offset, _READ_BYTES, limit=log.high_watermark)
+            data = self._read(offset)
             if not data:
                 return
             for header, batch in iterate_batches(data):
@@ -63,3 +69,15 @@ class StateLog:
                     yield StateRecord(
                         record.key, record.value, header.producer_id, header.is_transactional, None
                     )
+
+    def _read(self, offset: int) -> bytes | memoryview:
+        log = self._partition.log
+        try:
+            return log.read(offset, _READ_BYTES, limit=log.high_watermark)
+        except CorruptRecords:
+            raise DataDirectoryError(
+                f"{log.directory} is damaged at offset {offset}: what consumer groups and "
+                "transactions were told is written there. Bring the directory back from a copy. "
+                "Or move it away: all groups then have lost their offsets, and all transactions "
+                "their outcomes, for good."
+            ) from None

@@ -5,8 +5,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.unit.broker.log.world import flip
 
 from holdfast.broker.broker import Broker
+from holdfast.broker.groups.records import CommittedOffset, TopicPartition
+from holdfast.broker.groups.requests import MemberClaim
 from holdfast.broker.log import files
 from holdfast.broker.metadata import Metadata
 from holdfast.broker.protocol.errors import ErrorCode
@@ -191,3 +194,15 @@ async def test_metadata_of_another_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "metadata.json").write_text(json.dumps({"format": 99}))
     with pytest.raises(DataDirectoryError, match="format 99"):
         Metadata.load(tmp_path)
+
+
+async def test_damaged_state_is_said_with_its_place_and_nothing_is_made_up(tmp_path: Path) -> None:
+    broker = open_broker(tmp_path)
+    broker.topics.create("t", 1, {})
+    for number in range(20):
+        offsets = {TopicPartition("t", 0): CommittedOffset(number, -1, "", 0, -1)}
+        assert await broker.groups.commit("g", MemberClaim("", -1, None), offsets) == 0
+    await broker.close()
+    flip(tmp_path / f"{OFFSETS_TOPIC}-0" / f"{0:020d}.log", 1_000)
+    with pytest.raises(DataDirectoryError, match=f"{OFFSETS_TOPIC}-0 is damaged at offset"):
+        open_broker(tmp_path)
