@@ -1,6 +1,6 @@
 """Processors under stress: members come and go every second, and others meddle with their pauses.
 
-`python -m tests.chaos.processing --seconds 120 --seed 7` runs over both brokers and both kinds of
+`python -m tests.chaos processing --seconds 120 --seed 7` runs over both brokers and both kinds of
 rebalance. What must hold at the end: every message processed, per partition in order within each
 ownership, nothing committed that was not processed, no processor ended by an error.
 """

@@ -10,5 +10,5 @@ from tests.chaos.rounds import run
 @pytest.mark.timeout(300)
 def test_what_was_acknowledged_is_there_once_after_thirty_kills(tmp_path: Path) -> None:
     seed = secrets.randbelow(1 << 32)
-    print(f"to repeat: python -m tests.chaos --rounds 30 --seed {seed}")
+    print(f"to repeat: python -m tests.chaos broker --rounds 30 --seed {seed}")
     assert run(30, seed, tmp_path) == []
