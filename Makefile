@@ -63,7 +63,6 @@ bench: setup  ## every benchmark, against its peer
 
 chaos: setup  ## kills under load, members that come and go: for longer than the tests do
 	$(BIN)/python -m tests.chaos $(ARGS)
-	$(BIN)/python -m tests.chaos.processing
 
 fuzz: setup  ## mutated and random frames, for longer than the tests do
 	$(BIN)/python -m tests.fuzz $(ARGS)
