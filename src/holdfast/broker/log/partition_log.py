@@ -275,6 +275,7 @@ class PartitionLog:
         if ticket.generation != self._generation:
             return
         self.high_watermark = max(self.high_watermark, ticket.end_offset)
+        self._producers.seen_upto(self.high_watermark)
         if ticket.checkpoint_error is not None:
             self._unsynced.want_checkpoint()
             self._report(f"No checkpoint could be written: {ticket.checkpoint_error}")
@@ -311,6 +312,7 @@ class PartitionLog:
     def expose(self) -> None:
         """Let readers see all that is appended, durable or not."""
         self.high_watermark = self.end_offset
+        self._producers.seen_upto(self.high_watermark)
 
     def close(self) -> CleanState:
         """Make everything durable; the state opens the log again without reading it."""

@@ -210,14 +210,18 @@ class Producers:
         """First offset of the oldest transaction still open at the end of the log, else `end`."""
         return min(end, next(iter(self._open.values()), end))
 
+    def seen_upto(self, high_watermark: int) -> None:
+        """Readers see the markers below: the transactions that they ended are decided."""
+        ending = self._ending
+        while ending and ending[0][1] < high_watermark:
+            ending.popleft()
+
     def last_stable_offset(self, high_watermark: int) -> int:
         """Below it every transaction is decided by a marker below the high watermark."""
         if not self._open and not self._ending:
             return high_watermark
-        ending = self._ending
-        while ending and ending[0][1] < high_watermark:
-            ending.popleft()
-        oldest_ending = min((first for first, _ in ending), default=high_watermark)
+        self.seen_upto(high_watermark)
+        oldest_ending = min((first for first, _ in self._ending), default=high_watermark)
         return min(self.undecided_from(high_watermark), oldest_ending)
 
     def heard(self, producer_id: int, now_ms: int) -> None:

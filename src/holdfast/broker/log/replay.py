@@ -31,6 +31,7 @@ def replay(
             aborted = producers.wrote(header, batch, header.base_offset, header.max_timestamp)
             if aborted is not None and on_aborted is not None:
                 on_aborted(segment, aborted)
+            producers.seen_upto(header.last_offset + 1)
 
 
 def producers_at(directory: str, segments: Segments, offset: int) -> Producers:

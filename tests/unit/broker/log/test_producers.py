@@ -131,6 +131,24 @@ def test_marker_that_is_not_flushed_decides_nothing(world: LogUnderTest) -> None
     assert world.log.last_stable_offset == 0
 
 
+@pytest.mark.parametrize("synced", [True, False])
+def test_ended_transactions_are_not_remembered_though_nobody_reads(
+    world: LogUnderTest, synced: bool
+) -> None:
+    for n in range(50):
+        world.send(7, n, transactional=True)
+        world.end(7, commit=True)
+        if synced:
+            world.flush()
+        else:
+            world.log.expose()
+    assert len(world.log._producers._ending) == 0
+    assert world.log.last_stable_offset == 100
+    (world.directory / "checkpoint").unlink(missing_ok=True)
+    world.crash()
+    assert len(world.log._producers._ending) == 0
+
+
 def test_aborted_transactions_are_found_by_range(world, again) -> None:  # type: ignore[no-untyped-def]
     world.send(7, 0, transactional=True)  # 0
     world.put("x")  # 1
