@@ -14,7 +14,7 @@ from holdfast.client.connection import Connection
 from holdfast.client.settings import ClientSettings
 from holdfast.flows.registry import FlowDefinition
 from holdfast.logs import log_to_stderr
-from holdfast.pipeline.exits import START_AGAIN
+from holdfast.pipeline.exits import START_AGAIN, end_process
 from holdfast.pipeline.flow_registry import FlowRegistry
 from holdfast.pipeline.gate_part import GatePart
 from holdfast.pipeline.http import HttpServer
@@ -33,7 +33,7 @@ _TURN_S = 0.5
 
 
 def run(settings: PipelineSettings, client: ClientSettings) -> int:
-    """Run until SIGTERM or Ctrl-C. -> 0, or an exit code of `exits`"""
+    """Run until SIGTERM or Ctrl-C. Ends the process with a code of `exits` where it must."""
     log_to_stderr(form=settings.log_format)
     # What these two say of a failure is said again, once and in context, by who has it.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
@@ -54,12 +54,11 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
         application = Application(_kinds(settings, session, connection, metrics), metrics)
         http.show(application.health)
         print(f"Pipeline running on {connection}", flush=True)
-        code = _follow_registry(application, FlowRegistry(connection), session, stopping)
+        _follow_registry(application, FlowRegistry(connection), session, stopping)
         application.stop(STOP_S)
-        if code == 0:
-            session.stop()
+        session.stop()
     log.info("The pipeline has ended")
-    return code
+    return 0
 
 
 def _kinds(
@@ -90,16 +89,14 @@ def _kinds(
 
 def _follow_registry(
     application: "Application", registry: FlowRegistry, session: SparkSession, stopping: Event
-) -> int:
+) -> None:
     try:
         while not stopping.is_set():
             registry.poll(_TURN_S)
             if registry.complete:
                 application.follow(registry.flows)
             if _has_ended(session):
-                log.critical("Spark's process has ended; the pipeline must start again")
-                return START_AGAIN
-        return 0
+                end_process(START_AGAIN, "Spark's process has ended: nothing goes on without it")
     finally:
         registry.close()
 

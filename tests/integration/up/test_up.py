@@ -84,7 +84,9 @@ def test_one_command_runs_all_restarts_what_falls_and_ctrl_c_ends_it(
     up.child("broker").kill()
     up.wait_for(r"^broker   \| has ended \(signal 9\); started again")
     up.wait_for(rf"^broker   \| Listening on {re.escape(address)}$", times=2)
-    up.child("pipeline").kill()
+    (spark,) = [c for c in up.child("pipeline").children() if c.name() == "java"]
+    spark.kill()
+    up.wait_for(r"^pipeline \| has ended \(exit code 4\); started again")
     up.wait_for(r"^pipeline \| Pipeline running on ", times=2)
     everyone += psutil.Process(up.process.pid).children(recursive=True)
 
@@ -93,6 +95,7 @@ def test_one_command_runs_all_restarts_what_falls_and_ctrl_c_ends_it(
     said = up.said()
     assert said.index("The pipeline has ended") < said.index("Stopping: finishing the requests")
     assert said.rstrip().endswith("holdfast | all has ended")
+    assert "Traceback" not in said
     assert not [p for p in everyone if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data", "up.log"]
     assert {p.name for p in (tmp_path / "data").iterdir()} <= {"broker", "pipeline", "lake"}
