@@ -12,7 +12,7 @@ from time import monotonic, time
 from typing import TypeVar
 
 from holdfast.client.connection import Connection
-from holdfast.client.positions import Offsets, Partition
+from holdfast.client.positions import Partition
 from holdfast.errors import (
     FencedError,
     GateStoppedError,
@@ -36,6 +36,7 @@ from holdfast.pipeline.control_log import ControlTail
 from holdfast.pipeline.exits import REPLACED, START_AGAIN, end_process
 from holdfast.pipeline.loading import Loader
 from holdfast.pipeline.lock import FairLock
+from holdfast.pipeline.log_ends import LogEnds
 from holdfast.pipeline.owner import End, Owner
 from holdfast.pipeline.steps import Committer, Counts, Prepare, Prepared, decide_upkeep
 from holdfast.pipeline.topic_guard import TopicGuard
@@ -94,7 +95,7 @@ class FlowGate:
         self.trouble: HoldfastError | None = None
         """What keeps the gate from going on right now."""
         self._end = end
-        self._offsets = Offsets(connection, committed_only=False)
+        self._offsets = LogEnds(connection)
         self._loader = Loader(connection, flow.names)
         self._forbidden: GateStoppedError | None = None
         self._uncertain = False
@@ -163,7 +164,7 @@ class FlowGate:
                     self._make_sure()
                     result = work()
             except (GateStoppedError, TransientError) as error:
-                self._say(error)
+                self.say(error)
                 self.news.clear()
                 self.news.wait(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
@@ -236,6 +237,17 @@ class FlowGate:
         with self.lock.turn():
             return why_blocked(self.states, self.settings)
 
+    def say(self, error: HoldfastError) -> None:
+        """This keeps the gate from going on."""
+        if str(error) != str(self.trouble):
+            log.warning("Flow %s: %s", self.flow.name, error)
+        self.trouble = error
+
+    def reached(self) -> None:
+        """The broker has answered."""
+        if isinstance(self.trouble, TransientError):
+            self.trouble = None
+
     def check_logs(self) -> None:
         """Raise GateStoppedError if events were deleted before they were taken."""
         places = [Partition(self.names.events, p) for p in range(self.flow.partitions)]
@@ -249,7 +261,7 @@ class FlowGate:
             self.guard.check()
         except GateStoppedError as error:
             self._forbidden = error
-            self._say(error)
+            self.say(error)
         else:
             self._forbidden = None
 
@@ -341,8 +353,3 @@ class FlowGate:
             if not is_current(position, self.states[p].position, self.id):
                 stale[p] = position
         return stale
-
-    def _say(self, error: HoldfastError) -> None:
-        if str(error) != str(self.trouble):
-            log.warning("Flow %s: %s", self.flow.name, error)
-        self.trouble = error

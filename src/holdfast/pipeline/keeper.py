@@ -115,7 +115,7 @@ class Keeper:
                 except HoldfastError as error:
                     if not error.transient:
                         raise
-                    log.warning("Keeping %s: %s", gate.flow.name, error)
+                    gate.say(error)
                     more = False
                 gate.news.wait(self._patience(more))
         except Exception as error:
@@ -128,6 +128,7 @@ class Keeper:
             self._gate.check_topics()
         if self._ends.due():
             self._gate.refresh_held_ends()
+            self._gate.reached()
 
     def _something_to_do(self) -> bool:
         gate = self._gate

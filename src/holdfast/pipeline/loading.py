@@ -5,7 +5,7 @@ import logging
 from confluent_kafka import Message
 
 from holdfast.client.connection import Connection
-from holdfast.client.positions import Offsets, Partition
+from holdfast.client.positions import Partition
 from holdfast.errors import GateStoppedError, InvalidRecordError, StaleStateError
 from holdfast.flows.names import FlowNames
 from holdfast.flows.registry import Start
@@ -18,6 +18,7 @@ from holdfast.gate import (
     starting_position,
 )
 from holdfast.pipeline.events import headers_of
+from holdfast.pipeline.log_ends import LogEnds
 from holdfast.pipeline.log_reader import LogReader
 from holdfast.pipeline.writer import source_of
 
@@ -29,7 +30,7 @@ class Loader:
 
     def __init__(self, connection: Connection, names: FlowNames) -> None:
         self._names = names
-        self._offsets = Offsets(connection, committed_only=False)
+        self._offsets = LogEnds(connection)
         self._reader = LogReader(connection, isolation="read_committed")
 
     def begin(
@@ -45,7 +46,7 @@ class Loader:
             Partition(topic, partition) for topic in (self._names.status, self._names.journal)
         )
         reader = self._read_status(status)
-        bounds = self._bounds(Partition(self._names.events, partition))
+        bounds = self._offsets.bounds(Partition(self._names.events, partition))
         position = starting_position(
             committed, reader.position, journal_is_empty=self._offsets.ends([journal])[journal] == 0
         )
@@ -67,20 +68,16 @@ class Loader:
 
     def log_start(self, partition: int) -> int:
         """Where the events begin that are still there."""
-        return self._bounds(Partition(self._names.events, partition))[0]
+        return self._offsets.bounds(Partition(self._names.events, partition))[0]
 
     def close(self) -> None:
         self._reader.close()
-
-    def _bounds(self, partition: Partition) -> tuple[int, int]:
-        starts, ends = self._offsets.starts([partition]), self._offsets.ends([partition])
-        return starts[partition], ends[partition]
 
     def _read_status(self, partition: Partition) -> StatusReader:
         """All of status/p. Its end is the high watermark: what was committed lies below it, even
         while the last stable offset, up to which it can be read, is still behind."""
         reader = StatusReader()
-        for messages in self._reader.read(partition, *self._bounds(partition)):
+        for messages in self._reader.read(partition, *self._offsets.bounds(partition)):
             for message in messages:
                 try:
                     reader.take(decode_status(message.key(), message.value()))

@@ -2,7 +2,7 @@
 same functions here; they differ only in where the events come from and whose producer writes.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,16 +13,13 @@ from holdfast.flows.names import FlowNames
 from holdfast.flows.status import encode_offset_metadata
 from holdfast.gate import Asked, Backlog, Drained, Moment, PartitionState, Result, Step, Verdict
 from holdfast.pipeline import faults
-from holdfast.pipeline.events import Events, headers_of
+from holdfast.pipeline.events import Events
 from holdfast.pipeline.transactions import Transactions
-from holdfast.pipeline.writer import RecordRefusedError, Writer, source_of
+from holdfast.pipeline.writer import RecordRefusedError, Writer
 
 STEP_ROWS = 50_000
 STEP_BYTES = 64 * 1024**2
 """A step is one transaction: memory, and what a crash repeats, are bounded by these."""
-
-
-_NOBODY = (-1, -1)
 
 
 class Counts(NamedTuple):
@@ -51,6 +48,19 @@ class Prepared:
     verdicts: bytearray = field(default_factory=bytearray)
     """Where each event goes, as a `Verdict` a byte; that of an invalid one means nothing."""
     drained: Sequence[Drained[Message]] = ()
+
+    def sources_of(
+        self, records: Collection[tuple[bytes | None, bytes | None]]
+    ) -> Iterator[tuple[int, int]]:
+        """Partition and offset of each event here that has such a key and value, and is not among
+        the dead letters for its size already. (librdkafka tells no more of a refused record.)"""
+        events = self.events
+        for index, pair in enumerate(zip(events.keys, events.values, strict=True)):
+            if pair in records and index not in events.flaws:
+                yield self.partition, events.offsets[index]
+        for each in self.drained:
+            if (each.key, each.row.payload.value()) in records:
+                yield self.partition, each.row.source
 
     def counts(self) -> Counts:
         flawed = self.events.flaws
@@ -167,28 +177,24 @@ class Committer:
         self, prepared: Sequence[Prepared], group_metadata: bytes, error: RecordTooLargeError
     ) -> bool:
         """A topic's limit is on batches: only what is refused alone is too large. -> committed?"""
-        known = len(self._too_large)
-        self._note(error)
-        if len(self._too_large) == known:
+        found: set[tuple[int, int]] = set()
+        if isinstance(error, RecordRefusedError):
+            found = {error.source} if error.source is not None else found
+        else:
             self.transactions.renew(**{"batch.num.messages": 1})
             try:
                 self._write(prepared, group_metadata)
-            except RecordTooLargeError as alone:
-                self._note(alone)
-                for _, message in self.transactions.failures:
-                    self._too_large.add(source_of(headers_of(message)) or _NOBODY)
+            except RecordTooLargeError:
+                refused = {(m.key(), m.value()) for m in self.transactions.too_large()}
+                found = {source for each in prepared for source in each.sources_of(refused)}
             else:
                 self.transactions.renew()
                 return True
-        if len(self._too_large) == known or _NOBODY in self._too_large:
-            self._too_large.discard(_NOBODY)
+        if not found:
             raise GateStoppedError(
                 "The gate has stopped: the broker refuses one of its own records for its size. "
-                "Raise max.message.bytes of the flow's journal and status."
+                "Raise max.message.bytes of the flow's journal, status and dlq."
             ) from error
+        self._too_large |= found
         self.transactions.renew()
         return False
-
-    def _note(self, error: RecordTooLargeError) -> None:
-        if isinstance(error, RecordRefusedError):
-            self._too_large.add(error.source or _NOBODY)

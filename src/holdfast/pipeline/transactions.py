@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
 from threading import Event, Thread
+from time import monotonic
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
@@ -31,6 +32,8 @@ log = logging.getLogger(__name__)
 TRANSACTION_TIMEOUT_MS = 90_000
 CALL_SECONDS = 30.0
 """Longer than any healthy call takes, and well below the transaction's time-out."""
+
+_FLUSH_SECONDS = 0.2
 
 _PRODUCER = {
     "acks": "all",
@@ -74,15 +77,14 @@ class Transactions:
         self._config = {**_PRODUCER, **config, "transactional.id": transactional_id}
         self._seconds = seconds
         self._producer: _Calls | None = None
-        self.failures: list[tuple[KafkaError, Message]] = []
-        """Records of the last transaction that were refused."""
+        self._failures: list[tuple[KafkaError, Message]] = []
 
     def renew(self, **config: Any) -> None:
         """A new producer. When this returns, nothing of an older one of this id is open, and
         nothing that it still sends is taken."""
         if self._producer is not None:
             self._producer.abandon()
-        self.failures = []
+        self._failures = []
         settings = {**self._config, **config, "on_delivery": self._on_failure}
         self._producer = _Calls(self._connection.make(Producer, settings), self.transactional_id)
         self._call("init_transactions", self._seconds)
@@ -92,7 +94,7 @@ class Transactions:
         if self._producer is None:
             self.renew()
         assert self._producer is not None
-        self.failures = []
+        self._failures = []
         self._call("begin_transaction")
         return self._producer.producer
 
@@ -101,9 +103,27 @@ class Transactions:
         committed offsets can tell what came of it."""
         faults.reach("before-offsets")
         self._call("send_offsets_to_transaction", list(offsets), group_metadata, self._seconds)
+        self._deliver()
         faults.reach("before-commit")
         self._call("commit_transaction", self._seconds)
         faults.reach("after-commit")
+
+    def too_large(self) -> list[Message]:
+        """The records of the last transaction that were refused for their size."""
+        return [message for error, message in self._failures if error.code() in _SIZE_ERRORS]
+
+    def _deliver(self) -> None:
+        """Wait until all that was produced has arrived. The commit would wait too, but for half a
+        minute if a record was refused, and it would not say which."""
+        assert self._producer is not None
+        deadline = monotonic() + self._seconds
+        while self._producer.producer.flush(_FLUSH_SECONDS) and not self._failures:
+            if monotonic() > deadline:
+                raise TimedOutError(
+                    f"Records of {self.transactional_id} did not arrive within {self._seconds} s."
+                )
+        if self._failures:
+            raise self._explained(KafkaException(self._failures[0][0]), "delivery")
 
     def _call(self, name: str, *arguments: Any) -> None:
         assert self._producer is not None
@@ -126,11 +146,11 @@ class Transactions:
         return translate(error, doing)
 
     def _too_large(self, code: int) -> bool:
-        return code in _SIZE_ERRORS or any(e.code() in _SIZE_ERRORS for e, _ in self.failures)
+        return code in _SIZE_ERRORS or bool(self.too_large())
 
     def _on_failure(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
-            self.failures.append((error, message))
+            self._failures.append((error, message))
 
     def close(self) -> None:
         if self._producer is not None:

@@ -9,6 +9,7 @@ from confluent_kafka import Message
 
 from holdfast.client.connection import Connection
 from holdfast.client.positions import Offsets, Partition
+from holdfast.errors import NotFoundError, TransientError
 from holdfast.pipeline.driver_path import SettingsChangedError, take_rows
 from holdfast.pipeline.events import COLUMNS, headers_of
 from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
@@ -66,10 +67,16 @@ class Feeder:
         self._thread.join()
         self._reader.close()
 
+    def _turn(self) -> bool:
+        try:
+            return self._gate.blocked() is None and self.batch()
+        except (TransientError, NotFoundError):  # nobody leads the partition now
+            return False
+
     def _run(self) -> None:
         try:
             while not self._stop.is_set():
-                if self._gate.blocked() is not None or not self.batch():
+                if not self._turn():
                     time.sleep(0.005)
         except GateClosedError:
             pass

@@ -1,0 +1,299 @@
+"""What went wrong in experiments, each by name."""
+
+import time
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from tests.brokers import BrokerProcess
+from tests.integration.pipeline.feeder import Feeder
+from tests.integration.pipeline.world import (
+    Ended,
+    World,
+    end_by_exception,
+    eventually,
+    gate_of,
+    running,
+)
+
+from holdfast.client.positions import Offsets, Partition
+from holdfast.errors import GateStoppedError, TimedOutError
+from holdfast.flows.journal import Outcome
+from holdfast.pipeline.driver_path import take_rows
+from holdfast.pipeline.exits import REPLACED
+from holdfast.pipeline.flow_gate import FlowGate
+from holdfast.pipeline.keeper import Keeper
+from holdfast.pipeline.owner import INSTANCE_ID
+from holdfast.pipeline.transactions import CallHangsError, Transactions
+
+
+@pytest.fixture
+def world(kafka: BrokerProcess) -> World:
+    return World(kafka, partitions=1)
+
+
+def raw_consumer(world: World, **config: object) -> Consumer:
+    return Consumer(
+        {
+            "bootstrap.servers": world.kafka.bootstrap,
+            "group.id": world.names.group,
+            "enable.auto.commit": False,
+            **config,
+        }
+    )
+
+
+def test_held_rows_of_a_fresh_commit_are_all_given_out(world: World) -> None:
+    """The last stable offset may be behind a commit that was just made: a drain that took the
+    log's end for the end would leave rows behind."""
+    with gate_of(world) as gate:
+        keeper, feeder = Keeper(gate), Feeder(world.connection, gate)
+        for i in range(30):
+            key = b"k%d" % i
+            world.flow.hold(key)
+            world.send(key, b"%d" % i)
+            feeder.batch()
+            world.flow.release(key)
+            while gate.states[0].entries or gate.tail.end() > gate.states[0].position.control:
+                keeper.turn()
+    assert world.processed() == [b"%d" % i for i in range(30)]
+
+
+def test_a_hung_transaction_on_the_control_log_does_not_hide_later_holds(world: World) -> None:
+    hung = Producer(
+        {"bootstrap.servers": world.kafka.bootstrap, "transactional.id": world.flow.name}
+    )
+    hung.init_transactions(30)
+    hung.begin_transaction()
+    hung.produce(world.names.control, b"open for ever", b"x")
+    hung.flush(30)
+    world.flow.void(0)
+    with running(world):
+        world.flow.hold("k")
+        world.send(b"k", b"1")
+        world.send(b"o", b"2")
+        eventually(lambda: world.processed() == [b"2"], "the other event")
+        world.wait_until_taken()
+        assert world.processed() == [b"2"]
+
+
+def test_group_offsets_that_expired_are_taken_from_status(world: World) -> None:
+    world.flow.hold("k")
+    world.send(b"k", b"1")
+    with gate_of(world) as gate:
+        Feeder(world.connection, gate).batch()
+        position = gate.states[0].position
+    admin = AdminClient({"bootstrap.servers": world.kafka.bootstrap})
+    leave_group(world)
+    futures = admin.delete_consumer_groups([world.names.group])
+    futures[world.names.group].result(30)
+    with gate_of(world) as gate:
+        assert gate.states[0].position.offset == position.offset
+        assert gate.states[0].events == 1
+        assert not Feeder(world.connection, gate).batch()
+    world.check_each_event_once()
+
+
+def leave_group(world: World) -> None:
+    """A static member's place is kept for half an hour: take it with a short session, and go."""
+    member = raw_consumer(world, **{"group.instance.id": INSTANCE_ID, "session.timeout.ms": 6_000})
+    member.subscribe([world.names.events])
+    eventually(lambda: member.poll(0.1) is not None or member.assignment(), "the place")
+    member.close()
+    admin = AdminClient({"bootstrap.servers": world.kafka.bootstrap})
+
+    def empty() -> bool:
+        group = admin.describe_consumer_groups([world.names.group])[world.names.group].result(30)
+        return not group.members
+
+    eventually(empty, "an empty group", 60)
+
+
+def test_an_offset_that_someone_else_committed_stops_the_gate(world: World) -> None:
+    world.send(b"k", b"1")
+    with gate_of(world) as gate:
+        Feeder(world.connection, gate).batch()
+        metadata = gate.owner.group_metadata()
+    meddler = Producer({"bootstrap.servers": world.kafka.bootstrap, "transactional.id": "meddler"})
+    meddler.init_transactions(30)
+    meddler.begin_transaction()
+    forged = TopicPartition(
+        world.names.events, 0, 0, '{"version":1,"control":0,"step":1,"owner":"me"}'
+    )
+    meddler.send_offsets_to_transaction([forged], metadata, 30)
+    meddler.commit_transaction(30)
+    with pytest.raises(GateStoppedError, match="Something else has written"):
+        with gate_of(world):
+            pass
+
+
+def test_lost_status_stops_the_gate(world: World) -> None:
+    with gate_of(world):
+        pass
+    leave_group(world)
+    admin = AdminClient({"bootstrap.servers": world.kafka.bootstrap})
+    admin.delete_consumer_groups([world.names.group])[world.names.group].result(30)
+    recreate(world, world.names.status, {"cleanup.policy": "compact"})
+    with pytest.raises(GateStoppedError, match="Restore the status"):
+        with gate_of(world):
+            pass
+
+
+def recreate(world: World, topic: str, config: dict[str, str] | None = None) -> None:
+    admin = AdminClient({"bootstrap.servers": world.kafka.bootstrap})
+    admin.delete_topics([topic])[topic].result(30)
+
+    def created() -> bool:
+        new = NewTopic(topic, world.partitions, 1, config=config or {})
+        return admin.create_topics([new])[topic].exception(30) is None
+
+    eventually(created, f"{topic} made anew")
+    eventually(lambda: world.ends(topic) is not None, f"{topic} served")
+
+
+def test_a_topic_made_anew_stops_the_gate(world: World) -> None:
+    with gate_of(world) as gate:
+        recreate(world, world.names.dlq)
+        eventually(lambda: _topics_are_wrong(gate), "the guard's word")
+        with pytest.raises(GateStoppedError, match="made anew"):
+            gate.moment()
+
+
+def _topics_are_wrong(gate: FlowGate) -> bool:
+    gate.check_topics()
+    return gate.trouble is not None
+
+
+@pytest.mark.parametrize("topic", ["events", "processed"])
+def test_a_changed_partition_count_stops_the_gate(world: World, topic: str) -> None:
+    name = getattr(world.names, topic)
+    with gate_of(world) as gate:
+        admin = AdminClient({"bootstrap.servers": world.kafka.bootstrap})
+        admin.create_partitions([NewPartitions(name, 2)])[name].result(30)
+        eventually(lambda: _topics_are_wrong(gate), "the guard's word")
+        with pytest.raises(GateStoppedError, match="partitions"):
+            gate.moment()
+
+
+def test_events_deleted_before_they_were_taken_stop_the_gate_until_the_loss_is_accepted(
+    world: World,
+) -> None:
+    with gate_of(world):
+        pass
+    world.send(b"k", b"1", b"2", b"3")
+    admin = AdminClient({"bootstrap.servers": world.kafka.bootstrap})
+    place = TopicPartition(world.names.events, 0, 2)
+    admin.delete_records([place])[place].result(30)
+    with pytest.raises(GateStoppedError, match="accept the loss"):
+        with gate_of(world):
+            pass
+    with gate_of(world, accept_loss=True) as gate:
+        Feeder(world.connection, gate).batch()
+    assert world.processed() == [b"3"]
+    assert Outcome.LOSS_ACCEPTED in {r.outcome for r in world.journal()}
+
+
+def test_a_record_too_large_for_processed_is_a_dead_letter_alone(world: World) -> None:
+    world.client.topics.set_config(world.names.processed, {"max.message.bytes": "20000"})
+    world.send(b"k", *(b"%d" % i for i in range(20)), b"x" * 50_000, b"after")
+    with running(world):
+        eventually(lambda: len(world.processed()) == 21, "all but one")
+    assert world.processed() == [*(b"%d" % i for i in range(20)), b"after"]
+    (dead,) = world.out(world.names.dlq)
+    assert dead.source == (0, 20)
+    assert dict(dead.headers)["holdfast-error"] == b"too-large"
+    world.check_each_event_once()
+
+
+def test_rows_that_were_released_are_let_go_of_and_no_others(world: World) -> None:
+    with gate_of(world) as gate:
+        keeper, feeder = Keeper(gate), Feeder(world.connection, gate)
+        world.flow.hold("a")
+        world.flow.hold("b")
+        world.send(b"a", b"1", b"2")
+        world.send(b"b", b"3")
+        feeder.batch()
+        world.flow.release("a")
+        eventually(lambda: keeper.turn() is not None and b"a" not in gate.states[0].entries, "out")
+        held = Partition(world.names.held, 0)
+        keeper.turn(trim=True)
+        starts = Offsets(world.connection).starts([held])
+        assert (
+            starts[held] == gate.states[0].position.trim <= gate.states[0].entries[b"b"].held_from
+        )
+        world.flow.release("b")
+        eventually(lambda: keeper.turn() is not None and not gate.states[0].entries, "b out")
+        keeper.turn(trim=True)
+        assert Offsets(world.connection).starts([held])[held] > starts[held]
+    assert sorted(world.processed()) == [b"1", b"2", b"3"]
+    with gate_of(world) as gate:  # nothing that was let go of is missed
+        assert gate.states[0].events == 0
+
+
+def test_a_call_that_hangs_is_left_behind_and_the_next_producer_goes_on(world: World) -> None:
+    """As `send_offsets_to_transaction` did after a broker's restart."""
+    with gate_of(world) as gate:
+        transactions = gate.committer.transactions
+        real, hung = Transactions._call, []
+
+        def hang(self: Transactions, name: str, *arguments: object) -> None:
+            if name == "send_offsets_to_transaction" and not hung:
+                hung.append(name)
+                raise CallHangsError("send_offsets_to_transaction has not returned.")
+            real(self, name, *arguments)
+
+        world.send(b"k", b"1", b"2")
+        transactions._call = hang.__get__(transactions)  # type: ignore[method-assign]
+        Feeder(world.connection, gate).batch()
+        assert hung
+        assert isinstance(CallHangsError(""), TimedOutError)
+    assert world.processed() == [b"1", b"2"]
+    world.check_each_event_once()
+
+
+def test_a_late_call_raises_when_the_deadline_has_passed(world: World) -> None:
+    transactions = Transactions(world.connection, f"{world.flow.name}-late", {}, seconds=-1.9)
+    began = time.monotonic()
+    with pytest.raises(CallHangsError):
+        transactions.renew()
+    assert time.monotonic() - began < 20
+    transactions.close()
+
+
+# The first one's threads end as their process would.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_second_gate_refuses_the_first_ones_steps(world: World) -> None:
+    world.send(b"k", b"1", b"2")
+    with gate_of(world) as first:
+        feeder = Feeder(world.connection, first)
+        ranges = feeder.plan()
+        rows = feeder.rows(ranges)
+        second = FlowGate(world.connection, world.flow.describe(), end=end_by_exception)
+        second.start()
+        with pytest.raises(Ended) as ended:
+            take_rows(first, ranges, rows, first.settings)
+        assert ended.value.code == REPLACED
+        Feeder(world.connection, second).batch()
+        second.close()
+    assert world.processed() == [b"1", b"2"]
+    world.check_each_event_once()
+
+
+def test_the_broker_away_for_a_while_is_waited_for(
+    fresh_kafka: BrokerProcess, tmp_path: Path
+) -> None:
+    world = World(fresh_kafka, partitions=1)
+    with running(world) as gate:
+        world.flow.hold("k").wait(30)
+        world.send(b"k", b"1")
+        world.send(b"o", b"2")
+        eventually(lambda: world.processed() == [b"2"], "the first event")
+        fresh_kafka.kill()
+        eventually(lambda: gate.trouble is not None, "a gate that says why it waits", 60)
+        fresh_kafka.start()
+        world.send(b"o", b"3")
+        eventually(lambda: world.processed() == [b"2", b"3"], "events after the return", 90)
+        world.flow.release("k").wait(60)
+        eventually(lambda: sorted(world.processed()) == [b"1", b"2", b"3"], "the held event", 60)
+    world.check_each_event_once()
