@@ -52,7 +52,7 @@ class Bench:
         self.rounds = 1 if quick else 5
         self.events = 350_000 if quick else 3_500_000
         self.seconds = 10 if quick else 60
-        self.warm_up_seconds = 5 if quick else 20
+        self.warm_up_seconds = 5 if quick else 30
         self.holds = 20 if quick else 200
         self.others_held = 100_000 if quick else 1_000_000
         self._flows = 0
