@@ -1,6 +1,6 @@
 """Processing: the loop and its consumer against sentry-arroyo's, on a real broker, in one run.
 
-    python bench/processing.py [--messages N] [--rounds N] [--broker apache|embedded]
+    python -m bench.processing [--messages N] [--rounds N] [--broker apache|embedded]
 
 `throughput`: messages a second through RunTask and CommitOffsets, from the first message to the
 last, medians of rounds in which the two take turns, with the configuration that Arroyo's own
@@ -14,7 +14,6 @@ paused.
 import argparse
 import json
 import statistics
-import sys
 import tempfile
 import threading
 import time
@@ -22,8 +21,6 @@ import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import arroyo.backends.kafka
 import arroyo.processing
