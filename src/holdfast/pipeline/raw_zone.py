@@ -5,6 +5,7 @@ It begins where the table says that it ends, under a checkpoint of its own that 
 
 import logging
 import uuid
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
@@ -95,7 +96,7 @@ class RawZone:
             self._events(starts)
             .writeStream.queryName(f"{self._flow.name}.raw-zone")
             .option("checkpointLocation", self._checkpoint)
-            .trigger(processingTime=f"{self._settings.seconds} seconds")
+            .trigger(processingTime=f"{trigger_ms(self._settings.seconds, self._flow.name)} ms")
             .foreachBatch(self._land)
             .start()
         )
@@ -204,6 +205,16 @@ class RawZone:
             )
         log.warning("%s, which was accepted: going on from %d", lost, start)
         return start
+
+
+def trigger_ms(seconds: float, flow: str) -> int:
+    """How often a flow's events land, up to a quarter less often than asked for.
+
+    Spark fires triggers of one length at the same moments. Lengths of their own keep flows from
+    all taking the machine at once.
+    """
+    spread = 1 + zlib.crc32(flow.encode()) % 256 / 1024
+    return round(1000 * seconds * spread)
 
 
 def table_location(lake: str, flow: str) -> str:
