@@ -70,6 +70,8 @@ def _overview() -> str:
 def _unknown(word: str) -> str:
     from difflib import get_close_matches
 
+    if word.startswith("-"):
+        return f"holdfast: options follow the command, as in 'holdfast topic ls {word} ...'."
     near = get_close_matches(word, BY_NAME, n=1)
     hint = f"Did you mean '{near[0]}'?" if near else "See 'holdfast --help' for those there are."
     return f"holdfast: there is no command '{word}'. {hint}"

@@ -45,6 +45,11 @@ def test_a_typing_error_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) ->
     assert "Did you mean 'topic'?" in capsys.readouterr().err
 
 
+def test_option_before_the_command_is_told_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--bootstrap", "localhost:9092", "topic", "ls"]) == 2
+    assert "options follow the command" in capsys.readouterr().err
+
+
 def test_the_version_is_told() -> None:
     assert holdfast("--version").stdout.startswith("holdfast 0.")
 
