@@ -156,7 +156,7 @@ class Application:
         log.info("Flow %s begins", flow.name, extra={"flow": flow.name})
         runners: list[Runner] = []
         for kind, make in self._kinds.items():
-            before = runners[-1].attempted if runners else None
+            before = runners[-1].settled if runners else None
             runner = Runner(kind, flow, make, self._metrics, after=before)
             runners.append(runner)
             runner.start()

@@ -45,6 +45,9 @@ class GatePart:
     def failure(self) -> Exception | None:
         return self._query.failure() or self._keeper.error
 
+    def settled(self) -> bool:
+        return self._query.batches > 0
+
     def trouble(self) -> str | None:
         trouble = self._gate.trouble
         return self._query.waits_for if trouble is None else str(trouble)

@@ -20,6 +20,9 @@ class Part(Protocol):
     def failure(self) -> Exception | None:
         """Why it has ended by itself; None while it runs."""
 
+    def settled(self) -> bool:
+        """Whether it has come so far that others may take the machine to start."""
+
     def trouble(self) -> str | None:
         """What keeps it from going on just now, though it runs; None if it goes on."""
 

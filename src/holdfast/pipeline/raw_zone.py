@@ -96,7 +96,7 @@ class RawZone:
             self._events(starts)
             .writeStream.queryName(f"{self._flow.name}.raw-zone")
             .option("checkpointLocation", self._checkpoint)
-            .trigger(processingTime=f"{trigger_ms(self._settings.seconds, self._flow.name)} ms")
+            .trigger(processingTime=f"{self._trigger_ms()} milliseconds")
             .foreachBatch(self._land)
             .start()
         )
@@ -108,6 +108,9 @@ class RawZone:
         if self._error is not None or self._query is None:
             return self._error
         return ending(self._query)
+
+    def settled(self) -> bool:
+        return True
 
     def trouble(self) -> str | None:
         return None  # what it cannot get over ends it
@@ -136,6 +139,9 @@ class RawZone:
             reader=f"holdfast.{self._flow.name}.raw-zone",
         )
         return rows.withColumn("date", sql.to_date("timestamp")).select(*COLUMNS)
+
+    def _trigger_ms(self) -> int:
+        return trigger_ms(self._settings.seconds, self._flow.name)
 
     def _land(self, rows: DataFrame, batch: int) -> None:
         with self._landing:

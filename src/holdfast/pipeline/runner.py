@@ -52,8 +52,8 @@ class Runner:
         """`after`: what to let happen first, for a while, so that not all start at once."""
         self.kind = kind
         self.health = Health("starting")
-        self.attempted = Event()
-        """The first start is over, well or not."""
+        self.settled = Event()
+        """The first start is over: it has failed, or the part has settled."""
         self._flow = flow
         self._make = make
         self._after = after
@@ -109,12 +109,11 @@ class Runner:
             self.health = Health("running")
             self._up.set(1)
             log.info("The %s of %s runs", self.kind, self._flow.name, extra=self._marks)
-            self.attempted.set()
             return self._watch(part)
         except Exception as error:
             return error
         finally:
-            self.attempted.set()
+            self.settled.set()
             self._up.set(0)
             self._part = None
             self._stop(part)
@@ -125,6 +124,8 @@ class Runner:
             failure = part.failure()
             if failure is not None:
                 return failure
+            if part.settled():
+                self.settled.set()
             trouble = part.trouble()
             self.health = Health("waiting", trouble) if trouble else Health("running")
             if monotonic() >= measure_at:

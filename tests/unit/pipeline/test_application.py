@@ -24,6 +24,7 @@ class Parts:
     def __init__(self) -> None:
         self.said: Queue[Said] = Queue()
         self.failures: dict[tuple[str, str], Exception] = {}
+        self.unsettled: set[tuple[str, str]] = set()
         self.troubles: dict[tuple[str, str], str] = {}
         self.refusals: dict[tuple[str, str], list[Exception]] = {}
 
@@ -51,6 +52,9 @@ class _Part:
 
     def failure(self) -> Exception | None:
         return self._parts.failures.pop(self._me, None)
+
+    def settled(self) -> bool:
+        return self._me not in self._parts.unsettled
 
     def trouble(self) -> str | None:
         return self._parts.troubles.get(self._me)
@@ -99,6 +103,20 @@ def test_a_flow_gets_one_part_of_each_kind_and_the_first_kind_starts_first(
 ) -> None:
     follow(application, flow("a"))
     assert [*parts.next(), *parts.next()] == [("a", "gate", "start"), ("a", "lake", "start")]
+
+
+def test_the_second_kind_waits_until_the_first_has_settled_but_not_for_ever(
+    application: Application, parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts.unsettled |= {("a", "gate"), ("b", "gate")}
+    follow(application, flow("a"))
+    assert parts.next() == [("a", "gate", "start")]
+    assert application.health()["a"]["lake"]["state"] == "starting"
+    parts.unsettled.remove(("a", "gate"))
+    assert parts.next() == [("a", "lake", "start")]
+    monkeypatch.setattr(runner, "FIRST_COME_S", 0.01)
+    follow(application, flow("a"), flow("b"))
+    assert [*parts.next(), *parts.next()] == [("b", "gate", "start"), ("b", "lake", "start")]
 
 
 def test_a_new_flow_begins_and_others_go_on(application: Application, parts: Parts) -> None:
