@@ -35,10 +35,19 @@ class _Fault:
                 time.sleep(_POLL_SECONDS)
 
 
+_prefix = ""
+
+
+def name_points(prefix: str) -> None:
+    """Points of this process have other names from now on: a task's are not the driver's."""
+    global _prefix  # noqa: PLW0603  # what the process is, it is for good
+    _prefix = prefix
+
+
 _armed = _Fault(os.environ[VARIABLE]) if VARIABLE in os.environ else None
 
 
 def reach(point: str) -> None:
     """The process is at this point."""
     if _armed is not None:
-        _armed.reach(point)
+        _armed.reach(_prefix + point)

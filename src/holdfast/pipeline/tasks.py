@@ -137,6 +137,7 @@ class Outcome:
 
 def run_task(job: Job, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """One Kafka partition of the batch, in the order of its offsets."""
+    faults.name_points("task-")
     for first in batches:
         if first.num_rows:
             outcome = _worker(job).take(job, chain([first], batches))
@@ -188,7 +189,6 @@ class Worker:
         moment = Moment(job.owner, job.partitions, self._read_holds(job), job.settings, job.over)
         interest = KeySet(keys_of_interest([state], moment.holds))
         for rows, end in _cut(batches, share.end):
-            faults.reach("task")
             outcome.size += rows.nbytes
             outcome.newest = max(outcome.newest, pc.max(rows["timestamp"]).as_py() or 0)
             taken = range_to_take(state.position.offset, min(share.start, end), end)

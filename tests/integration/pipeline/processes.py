@@ -4,11 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
+import psutil
 from tests.brokers import DIES_WITH_PARENT
 from tests.integration.pipeline.world import World, eventually
 
@@ -18,10 +19,13 @@ START_S = 90.0
 
 
 class GateProcess:
-    """`gate_process` for a flow. With `fault`, it stays at that point until the fault's file is
-    gone: see `holdfast.pipeline.faults`."""
+    """A gate in a process. With `fault`, it stays at that point until the fault's file is gone:
+    see `holdfast.pipeline.faults`. Without Spark, unless `spark` says where it takes batches."""
 
-    def __init__(self, world: World, folder: Path, fault: str = "", most: int = 5_000) -> None:
+    def __init__(
+        self, world: World, folder: Path, fault: str = "", most: int = 5_000,
+        spark: Literal["driver", "tasks"] | None = None,
+    ) -> None:  # fmt: skip
         self._folder = folder
         self._folder.mkdir(parents=True, exist_ok=True)
         self._fault = folder / "fault"
@@ -29,9 +33,12 @@ class GateProcess:
         env = {**os.environ, "PYTHONUNBUFFERED": "1"}
         if fault:
             env[VARIABLE] = f"{fault}={self._fault}"
+        module, more = ("gate_process", [str(most)])
+        if spark is not None:
+            module, more = "spark_process", [str(folder), spark]
         self._process = subprocess.Popen(
-            [*DIES_WITH_PARENT, sys.executable, "-m", "tests.integration.pipeline.gate_process",
-             world.kafka.bootstrap, world.flow.name, str(most)],
+            [*DIES_WITH_PARENT, sys.executable, "-m", f"tests.integration.pipeline.{module}",
+             world.kafka.bootstrap, world.flow.name, *more],
             stdout=self._out, stderr=subprocess.STDOUT, env=env,
         )  # fmt: skip
 
@@ -39,16 +46,36 @@ class GateProcess:
         self._wait(lambda: "running" in self.text(), "the gate running")
         return self
 
-    def wait_at_fault(self) -> Self:
-        self._wait(self._fault.exists, "the fault's point")
+    def wait_at_fault(self, timeout: float = START_S) -> Self:
+        self._wait(self._fault.exists, "the fault's point", timeout)
         return self
 
     def leave_fault(self) -> None:
         self._fault.unlink()
 
+    @property
+    def pid_at_fault(self) -> int:
+        """Of the process that is there: this one, or a worker of Spark's."""
+        return int(self._fault.read_text())
+
     def kill(self) -> None:
+        """This process and all that it has started."""
+        for child in self.descendants():
+            child.kill()
         self._process.kill()
         self._process.wait()
+
+    def kill_all_but(self, *spared: psutil.Process) -> None:
+        for process in [*self.descendants(), psutil.Process(self._process.pid)]:
+            if process not in spared:
+                process.kill()
+        self._process.wait()
+
+    def descendants(self) -> list[psutil.Process]:
+        try:
+            return psutil.Process(self._process.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
 
     def stop(self) -> None:
         self._process.send_signal(signal.SIGSTOP)
@@ -62,12 +89,12 @@ class GateProcess:
     def text(self) -> str:
         return (self._folder / "out").read_text(errors="replace")
 
-    def _wait(self, condition: object, what: str) -> None:
+    def _wait(self, condition: Callable[[], object], what: str, timeout: float = START_S) -> None:
         def holds() -> object:
             assert self._process.poll() is None, f"ended before {what}:\n{self.text()[-4000:]}"
-            return condition()  # type: ignore[operator]
+            return condition()
 
-        eventually(holds, what, START_S)
+        eventually(holds, what, timeout)
 
 
 @contextmanager

@@ -294,6 +294,7 @@ def test_the_broker_away_for_a_while_is_waited_for(
         fresh_kafka.start()
         world.send(b"o", b"3")
         eventually(lambda: world.processed() == [b"2", b"3"], "events after the return", 90)
+        world.reconnect()
         world.flow.release("k").wait(60)
         eventually(lambda: sorted(world.processed()) == [b"1", b"2", b"3"], "the held event", 60)
     world.check_each_event_once()

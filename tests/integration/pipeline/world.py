@@ -98,6 +98,11 @@ class World:
             return False
         return True
 
+    def reconnect(self) -> None:
+        """A new client for operators: the old one may ask by what it knew before a restart."""
+        self.client = holdfast.connect(self.kafka.bootstrap)
+        self.flow = self.client.flow(self.flow.name)
+
     def send(self, key: bytes | None, *values: bytes | None, **record: Any) -> None:
         """Send events and wait until they are acknowledged."""
         for value in values:

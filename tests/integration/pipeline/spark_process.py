@@ -1,0 +1,40 @@
+"""A gate with Spark as a process of its own, to be killed.
+
+python -m tests.integration.pipeline.spark_process BOOTSTRAP FLOW FOLDER driver|tasks
+"""
+
+import logging
+import sys
+import time
+from pathlib import Path
+
+import holdfast
+from holdfast.client.connection import Connection
+from holdfast.client.settings import ClientSettings
+from holdfast.pipeline.batches import GateQuery
+from holdfast.pipeline.flow_gate import FlowGate
+from holdfast.pipeline.keeper import Keeper
+from holdfast.pipeline.session import create_session
+
+
+def main() -> None:
+    bootstrap, flow, folder, path = sys.argv[1:]
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+    logging.getLogger("holdfast.client.librdkafka").setLevel(logging.ERROR)
+    session = create_session(Path(folder) / "spark", master="local[2]")
+    definition = holdfast.connect(bootstrap).flow(flow).describe()
+    gate = FlowGate(Connection(ClientSettings(bootstrap=bootstrap)), definition)
+    gate.start()
+    keeper = Keeper(gate)
+    query = GateQuery(session, gate, f"{folder}/checkpoints", small=path == "driver")
+    keeper.start()
+    query.start()
+    print("running", flush=True)
+    while keeper.error is None and query.failure() is None:
+        time.sleep(0.1)
+    raise SystemExit(f"{keeper.error!r} {query.failure()!r}")
+
+
+if __name__ == "__main__":
+    main()

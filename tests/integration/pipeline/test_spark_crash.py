@@ -1,0 +1,94 @@
+"""Kill -9 with Spark: before Spark's own commit, in tasks, and a task that outlives its driver."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.brokers import BrokerProcess
+from tests.integration.pipeline.processes import GateProcess, gates
+from tests.integration.pipeline.world import World, eventually
+
+pytestmark = pytest.mark.spark
+
+SLOW_S = 150.0
+
+
+def send_some(world: World, first: int, count: int = 40) -> None:
+    for i in range(first, first + count):
+        world.producer.produce(world.names.events, b"%d" % i, b"k%d" % (i % 7))
+    assert world.producer.flush(30) == 0
+
+
+def check(world: World, count: int) -> None:
+    """Of 7 keys all events came out once and in order, but for the held one's."""
+    world.check_each_event_once()
+    for key in range(7):
+        expected = [] if key == 1 else list(range(key, count, 7))
+        assert [int(v or b"") for v in world.processed(b"k%d" % key)] == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "point"),
+    [
+        ("driver", "before-spark-commit@1"),
+        ("tasks", "before-spark-commit@1"),
+        ("tasks", "task-mid-produce@1"),
+        ("tasks", "task-before-commit@1"),
+        ("tasks", "task-after-commit@1"),
+    ],
+)
+def test_killed_with_spark_each_event_comes_out_once_in_order(
+    embedded_broker: BrokerProcess, tmp_path: Path, path: str, point: str
+) -> None:
+    world = World(embedded_broker)
+    world.flow.hold("k1")
+    send_some(world, 0)
+    with gates() as started:
+        first = GateProcess(world, tmp_path / "1", fault=point, spark=path)  # type: ignore[arg-type]
+        started.append(first)
+        first.wait_at_fault(SLOW_S)
+        send_some(world, 40)
+        first.kill()
+        # What follows without Spark sees just the same topics.
+        started.append(GateProcess(world, tmp_path / "2"))
+        eventually(world.is_taken, "every event taken", SLOW_S)
+    check(world, 80)
+
+
+def test_a_task_that_outlives_its_driver_is_refused(
+    apache_kafka: BrokerProcess, tmp_path: Path
+) -> None:
+    world = World(apache_kafka)
+    world.flow.hold("k1")
+    send_some(world, 0)
+    with gates() as started:
+        first = GateProcess(world, tmp_path / "1", fault="task-before-offsets@1", spark="tasks")
+        started.append(first)
+        first.wait_at_fault(SLOW_S)
+        worker = psutil.Process(first.pid_at_fault)
+        daemon = worker.parent()
+        assert daemon is not None
+        daemon.suspend()  # it would end its workers when Spark is gone
+        try:
+            first.kill_all_but(worker, daemon)
+            second = GateProcess(world, tmp_path / "2")
+            started.append(second)
+            eventually(world.is_taken, "every event taken", SLOW_S)
+            first.leave_fault()
+            # Its answer finds nobody, so the worker ends; its transaction was refused before.
+            eventually(lambda: _has_ended(worker), "its end", SLOW_S)
+            send_some(world, 40)
+            eventually(world.is_taken, "every event taken", SLOW_S)
+        finally:
+            for process in (worker, daemon):
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+    check(world, 80)
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)  # its parent is stopped
+    except psutil.NoSuchProcess:
+        return True
