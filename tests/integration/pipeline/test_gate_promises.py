@@ -10,6 +10,7 @@ from holdfast.flows.commands import Hold, encode_command
 from holdfast.flows.journal import Outcome
 from holdfast.flows.registry import Limits
 from holdfast.flows.status import KeyState
+from holdfast.pipeline.held import read_held
 
 
 @pytest.fixture
@@ -203,3 +204,24 @@ def test_an_unreadable_command_stops_the_gate_until_it_is_voided(world: World) -
         world.flow.void(0, reason="a mistake")
         eventually(lambda: world.processed() == [b"1"], "the event, once it is voided")
     assert {Outcome.UNREADABLE, Outcome.VOIDED} <= {r.outcome for r in world.journal()}
+
+
+def test_what_is_held_of_a_key_is_read_page_by_page(world: World) -> None:
+    with running(world):
+        world.flow.hold("k").wait(30)
+        world.send(b"k", *(b"%d" % i for i in range(7)), headers=[("x", b"1")])
+        world.send(b"other", b"passes")
+        world.wait_until_taken()
+        status = world.flow.status("k")
+        pages, start = [], None
+        while True:
+            page = read_held(world.connection, world.names, status, start=start, limit=3)
+            pages.append([event.value for event in page.events])
+            if page.following is None:
+                break
+            start = page.following
+        assert pages == [[b"0", b"1", b"2"], [b"3", b"4", b"5"], [b"6"]]
+        assert page.events[0].headers == (("x", b"1"),)
+        world.flow.release("k").wait(30)
+        world.wait_for(Outcome.DRAINED, b"k")
+        assert read_held(world.connection, world.names, world.flow.status("k")).events == ()
