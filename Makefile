@@ -11,12 +11,12 @@ KAFKA_JARS := .jars/kafka/.ready
 PYTEST := $(BIN)/python -m pytest
 BENCHES := $(filter-out __init__,$(basename $(notdir $(wildcard bench/*.py))))
 
-.PHONY: help setup jars run test check format lock codecs bench chaos fuzz clean
+.PHONY: help setup jars bytecode run test check format lock codecs bench chaos fuzz clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-setup: $(READY) jars  ## virtual environment in .venv, jars in .jars
+setup: $(READY) jars bytecode  ## virtual environment in .venv, jars in .jars
 
 $(READY): requirements/dev.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is missing: install it, or name one with PYTHON=..." >&2; exit 1; }
@@ -25,6 +25,10 @@ $(READY): requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install -q --no-deps --editable .
 	@touch $@
+
+# Where the environment forbids writing bytecode, every process would compile all of it again.
+bytecode: $(READY)
+	@$(BIN)/python -m compileall -q src
 
 jars: $(SPARK_JARS) $(KAFKA_JARS)  ## the jars of pom.xml, copied once
 
@@ -35,7 +39,7 @@ jars: $(SPARK_JARS) $(KAFKA_JARS)  ## the jars of pom.xml, copied once
 	mvn -q -B -P$* package
 	@touch $@
 
-run: $(READY)  ## start Holdfast on this machine (Ctrl-C stops it)
+run: $(READY) bytecode  ## start Holdfast on this machine (Ctrl-C stops it)
 	$(BIN)/holdfast broker
 
 test: setup  ## all tests
