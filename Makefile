@@ -21,7 +21,7 @@ setup: $(READY) jars bytecode  ## virtual environment in .venv, jars in .jars
 $(READY): requirements/dev.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is missing: install it, or name one with PYTHON=..." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@test -x $(BIN)/pip || $(BIN)/python -m ensurepip -q
+	@test -x $(BIN)/pip || $(BIN)/python -m ensurepip >/dev/null
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install -q --no-deps --editable .
 	@touch $@
