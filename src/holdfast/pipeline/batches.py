@@ -4,7 +4,6 @@ Every start begins at the committed offsets, under a checkpoint of its own: Spar
 it has planned is never trusted over Kafka's of what was taken.
 """
 
-import json
 import logging
 import pickle
 import uuid
@@ -25,6 +24,7 @@ from holdfast.pipeline.driver_path import Ranges, SettingsChangedError, take_row
 from holdfast.pipeline.events import COLUMNS
 from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
 from holdfast.pipeline.hadoop_files import HadoopFiles
+from holdfast.pipeline.kafka_source import read_events
 from holdfast.pipeline.planned import planned_ends
 from holdfast.pipeline.query_errors import ending
 from holdfast.pipeline.session import GATE_POOL, use_pool
@@ -108,19 +108,13 @@ class GateQuery:
         gate.check_logs()
         self._checkpoint = f"{self._root}/{uuid.uuid4()}"
         self._leaving.clear()
-        rows = (
-            self._session.readStream.format("kafka")
-            .option("kafka.bootstrap.servers", ",".join(gate.connection.addresses))
-            .option("kafka.isolation.level", "read_committed")
-            # Without it a fetch at the log's end waits half a second, and the batch with it.
-            .option("kafka.fetch.max.wait.ms", "20")
-            .option("groupIdPrefix", f"{gate.names.group}.reader")
-            .option("subscribe", gate.names.events)
-            .option("startingOffsets", json.dumps({gate.names.events: self._planned}))
-            .option("failOnDataLoss", "true")
-            .option("maxOffsetsPerTrigger", str(self.size.limit))
-            .option("includeHeaders", "true")
-            .load()
+        rows = read_events(
+            self._session,
+            gate.connection,
+            gate.names.events,
+            starts=self._planned,
+            limit=self.size.limit,
+            reader=f"{gate.names.group}.reader",
         )
         self._query = (
             rows.writeStream.queryName(f"{gate.flow.name}.gate")

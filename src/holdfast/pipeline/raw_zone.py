@@ -136,7 +136,7 @@ class RawZone:
             self._topic,
             starts=starts,
             limit=self._settings.max_offsets_per_trigger,
-            reader=f"holdfast.{self._flow.name}.raw-zone",
+            reader=f"{self._flow.names.group}.raw-zone",
         )
         return rows.withColumn("date", sql.to_date("timestamp")).select(*COLUMNS)
 
