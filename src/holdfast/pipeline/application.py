@@ -48,13 +48,18 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
             master=settings.spark_master,
             driver_memory=settings.spark_memory,
             ui_port=settings.spark_ui_port,
+            log_format=settings.log_format,
         )
         for number in (signal.SIGTERM, signal.SIGINT):  # Spark has put a handler of its own there
             signal.signal(number, lambda *_: stopping.set())
         application = Application(_kinds(settings, session, connection, metrics), metrics)
         http.show(application.health)
         print(f"Pipeline running on {connection}", flush=True)
-        _follow_registry(application, FlowRegistry(connection), session, stopping)
+        registry = FlowRegistry(connection)
+        while not stopping.is_set():
+            http.beat()
+            _turn(application, registry, session)
+        registry.close()
         application.stop(STOP_S)
         session.stop()
     log.info("The pipeline has ended")
@@ -87,18 +92,12 @@ def _kinds(
     return kinds
 
 
-def _follow_registry(
-    application: "Application", registry: FlowRegistry, session: SparkSession, stopping: Event
-) -> None:
-    try:
-        while not stopping.is_set():
-            registry.poll(_TURN_S)
-            if registry.complete:
-                application.follow(registry.flows)
-            if _has_ended(session):
-                end_process(START_AGAIN, "Spark's process has ended: nothing goes on without it")
-    finally:
-        registry.close()
+def _turn(application: "Application", registry: FlowRegistry, session: SparkSession) -> None:
+    registry.poll(_TURN_S)
+    if registry.complete:
+        application.follow(registry.flows)
+    if _has_ended(session):
+        end_process(START_AGAIN, "Spark's process has ended: nothing goes on without it")
 
 
 def _has_ended(session: SparkSession) -> bool:

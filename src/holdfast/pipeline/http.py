@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,14 +16,21 @@ from holdfast.pipeline.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
+STUCK_S = 60.0
+"""Without a turn of the pipeline's loop, which takes half a second, for so long: it hangs."""
+
 Health = Callable[[], Mapping[str, Mapping[str, Mapping[str, str]]]]
 
 
 class HttpServer:
     """Serves at `address` (`host:port`) inside its `with` block; nowhere if there is none."""
 
-    def __init__(self, address: str | None, metrics: Metrics) -> None:
+    def __init__(
+        self, address: str | None, metrics: Metrics, clock: Callable[[], float] = monotonic
+    ) -> None:
         self._metrics = metrics
+        self._clock = clock
+        self._beat_at = clock()
         self._health: Health | None = None
         self._server: ThreadingHTTPServer | None = None
         if address is not None:
@@ -31,6 +39,10 @@ class HttpServer:
     def show(self, health: Health) -> None:
         """From now on the pipeline is up, and this is how its parts are."""
         self._health = health
+
+    def beat(self) -> None:
+        """The pipeline's own loop turns."""
+        self._beat_at = self._clock()
 
     def answer(self, path: str) -> tuple[int, str, bytes]:
         """Status, content type and body."""
@@ -44,6 +56,8 @@ class HttpServer:
     def _answer_health(self) -> tuple[int, str, bytes]:
         if self._health is None:
             return 503, "application/json", b'{"status":"starting"}\n'
+        if self._clock() - self._beat_at > STUCK_S:
+            return 503, "application/json", b'{"status":"stuck"}\n'
         flows = self._health()
         ill = ("waiting", "failed")
         well = all(p["state"] not in ill for parts in flows.values() for p in parts.values())

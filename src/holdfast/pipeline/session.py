@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
 from pyspark.sql import SparkSession
 
@@ -60,6 +61,7 @@ def create_session(
     master: str = "local[*]",
     driver_memory: str = "1g",
     ui_port: int | None = None,
+    log_format: Literal["text", "json"] = "text",
     more: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """Start Spark as the pipeline needs it. A process can have one session at a time.
@@ -71,7 +73,8 @@ def create_session(
     if is_local(master):
         os.environ.setdefault("SPARK_LOCAL_IP", _LOOPBACK)  # where Spark's web UI listens
     builder = SparkSession.builder.master(master).appName("holdfast")
-    for name, value in _settings(folder, master, driver_memory, ui_port, more or {}).items():
+    settings = _settings(folder, master, driver_memory, ui_port, log_format, more or {})
+    for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
@@ -82,7 +85,12 @@ def use_pool(session: SparkSession, pool: str) -> None:
 
 
 def _settings(
-    folder: Path, master: str, driver_memory: str, ui_port: int | None, more: Mapping[str, str]
+    folder: Path,
+    master: str,
+    driver_memory: str,
+    ui_port: int | None,
+    log_format: str,
+    more: Mapping[str, str],
 ) -> dict[str, str]:
     for name in more.keys() & _FIXED.keys():
         if more[name] != _FIXED[name]:
@@ -92,7 +100,7 @@ def _settings(
             )
     return {
         **_DEFAULTS,
-        **_of_this_machine(folder, driver_memory),
+        **_of_this_machine(folder, driver_memory, log_format),
         **_of_ui(ui_port),
         **(_of_one_machine() if is_local(master) else _of_a_cluster()),
         **more,
@@ -105,12 +113,13 @@ def is_local(master: str) -> bool:
     return master == "local" or master.startswith("local[")
 
 
-def _of_this_machine(folder: Path, driver_memory: str) -> dict[str, str]:
+def _of_this_machine(folder: Path, driver_memory: str, log_format: str) -> dict[str, str]:
     return {
         "spark.driver.memory": driver_memory,
         # Stopping a query in mid-batch overflowed a stack of the default size.
         "spark.driver.extraJavaOptions": (
-            f"-Xss16m -Dlog4j2.configurationFile={_own_file('log4j2.properties').as_uri()}"
+            f"-Xss16m -Dholdfast.log.format={log_format} "
+            f"-Dlog4j2.configurationFile={_own_file('log4j2.properties').as_uri()}"
         ),
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars("spark"))),
         "spark.scheduler.allocation.file": _own_file("fairscheduler.xml").as_uri(),

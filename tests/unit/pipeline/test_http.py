@@ -7,7 +7,7 @@ from urllib.request import urlopen
 import pytest
 
 from holdfast.errors import ConfigError
-from holdfast.pipeline.http import HttpServer
+from holdfast.pipeline.http import STUCK_S, HttpServer
 from holdfast.pipeline.metrics import Metrics
 
 
@@ -47,6 +47,16 @@ def test_health_is_known_once_the_pipeline_is_up_and_names_what_failed() -> None
             "flows": {"orders": {"gate": {"state": "failed", "reason": "disk full"}}},
         }
         assert get(server, "/elsewhere")[0] == 404
+
+
+def test_a_pipeline_whose_loop_has_stopped_turning_is_not_well() -> None:
+    now = [0.0]
+    with HttpServer("127.0.0.1:0", Metrics(), lambda: now[0]) as server:
+        server.show(dict)
+        now[0] = STUCK_S + 1
+        assert get(server, "/healthz") == (503, '{"status":"stuck"}\n')
+        server.beat()
+        assert get(server, "/healthz")[0] == 200
 
 
 def test_nothing_listens_unless_an_address_is_given() -> None:

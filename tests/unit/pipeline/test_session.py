@@ -14,7 +14,7 @@ FOLDER = Path("scratch")
 def settings(
     master: str = "local[*]", ui_port: int | None = None, more: dict[str, str] | None = None
 ) -> dict[str, str]:
-    return _settings(FOLDER, master, "1g", ui_port, more or {})
+    return _settings(FOLDER, master, "1g", ui_port, "text", more or {})
 
 
 @pytest.mark.parametrize("name", ["spark.speculation", "spark.sql.session.timeZone"])
