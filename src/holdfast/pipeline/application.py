@@ -42,6 +42,7 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
     connection = Connection(client)
     metrics = Metrics()
     stopping = Event()
+    _stop_on_signals(stopping)
     with HttpServer(settings.http, metrics) as http:
         session = create_session(
             settings.data_dir.resolve(),
@@ -50,8 +51,7 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
             ui_port=settings.spark_ui_port,
             log_format=settings.log_format,
         )
-        for number in (signal.SIGTERM, signal.SIGINT):  # Spark has put a handler of its own there
-            signal.signal(number, lambda *_: stopping.set())
+        _stop_on_signals(stopping)  # Spark has put a handler of its own there
         application = Application(_kinds(settings, session, connection, metrics), metrics)
         http.show(application.health)
         print(f"Pipeline running on {connection}", flush=True)
@@ -64,6 +64,11 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
         session.stop()
     log.info("The pipeline has ended")
     return 0
+
+
+def _stop_on_signals(stopping: Event) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
 
 
 def _kinds(

@@ -38,6 +38,7 @@ class HttpServer:
 
     def show(self, health: Health) -> None:
         """From now on the pipeline is up, and this is how its parts are."""
+        self.beat()
         self._health = health
 
     def beat(self) -> None:

@@ -9,8 +9,9 @@ from typing import Literal
 
 from pyspark.sql import SparkSession
 
-from holdfast.errors import ConfigError
+from holdfast.errors import ConfigError, UnavailableError
 from holdfast.jars import jars
+from holdfast.pipeline.query_errors import said_by
 
 GATE_POOL = "gate"
 LAKE_POOL = "lake"
@@ -76,7 +77,13 @@ def create_session(
     settings = _settings(folder, master, driver_memory, ui_port, log_format, more or {})
     for name, value in settings.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    try:
+        return builder.getOrCreate()
+    except Exception as error:
+        raise UnavailableError(
+            f"Spark could not be started at {master}: {said_by(error)} "
+            "`holdfast doctor` looks at what it needs on this machine."
+        ) from error
 
 
 def use_pool(session: SparkSession, pool: str) -> None:

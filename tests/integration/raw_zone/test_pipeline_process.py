@@ -4,6 +4,7 @@ Without the gate, which has tests of its own.
 """
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -87,3 +88,17 @@ def test_flows_are_picked_up_without_a_restart_and_sigterm_ends_all_with_code_0(
     pipeline.process.send_signal(signal.SIGTERM)
     assert pipeline.process.wait(60) == 0, pipeline.said()
     assert "Traceback" not in pipeline.said()
+
+
+def test_a_machine_without_java_is_told_so_in_a_sentence(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "holdfast.cli", "pipeline", "--data-dir", str(tmp_path)]
+    ended = subprocess.run(
+        command,
+        env={**os.environ, "JAVA_HOME": str(tmp_path / "nowhere")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "Spark could not be started" in ended.stderr
+    assert "Traceback" not in ended.stderr
