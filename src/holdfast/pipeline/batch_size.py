@@ -7,8 +7,12 @@ SMALL_BYTES = 8 * 1024**2
 """Up to this a batch is quicker in the driver than a job with workers is begun."""
 
 _FIRST_LIMIT = 100_000
-_LOWEST_LIMIT = 20_000
+_LOWEST_LIMIT = 50_000
+_LOWEST_BYTES = 32 * 1024**2
+"""Fewer would not make a job shorter: its beginning and its end take their time."""
 _HIGHEST_LIMIT = 5_000_000
+_OVERHEAD_SECONDS = 0.5
+"""What a job takes whatever it does."""
 _WORTH_IT = 1.5
 """A new limit costs a restart of the query, a few hundred milliseconds."""
 _FULL = 0.9
@@ -41,9 +45,13 @@ class BatchSize:
         """A job over so many offsets took so long. Only full ones tell what a full one takes."""
         self._jobs += 1
         if self._jobs > _COLD_JOBS and count >= _FULL * self.limit:
-            fits = int(count * JOB_SECONDS / max(seconds, 0.001))
+            each = max(seconds - _OVERHEAD_SECONDS, 0.1 * seconds) / count
+            fits = int((JOB_SECONDS - _OVERHEAD_SECONDS) / each)
             fits = min(max(fits, self.limit // 4), self.limit * 4)
-            self._wanted = min(max(fits, _LOWEST_LIMIT), _HIGHEST_LIMIT)
+            self._wanted = min(max(fits, self._lowest()), _HIGHEST_LIMIT)
+
+    def _lowest(self) -> int:
+        return max(1, min(_LOWEST_LIMIT, int(_LOWEST_BYTES / (self._mean or 1))))
 
     @property
     def changed(self) -> bool:

@@ -118,6 +118,13 @@ def rows_of(rows: pa.Table, partition: int, start: int, end: int) -> pa.Table:
     return rows.filter(mask)
 
 
+def rows_from(rows: pa.Table, start: int) -> pa.Table:
+    """The rows of one partition from `start` on; they are sorted, so nothing is copied."""
+    if not rows.num_rows or rows["offset"][0].as_py() >= start:
+        return rows
+    return rows.slice(int(rows["offset"].to_numpy().searchsorted(start)))
+
+
 def _one_chunk(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 

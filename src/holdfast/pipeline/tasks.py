@@ -33,7 +33,7 @@ from holdfast.gate import (
     range_to_take,
 )
 from holdfast.pipeline import faults
-from holdfast.pipeline.events import Events, KeySet, rows_of
+from holdfast.pipeline.events import Events, KeySet, rows_from
 from holdfast.pipeline.loading import Loader
 from holdfast.pipeline.owner import committed_positions
 from holdfast.pipeline.steps import (
@@ -194,7 +194,7 @@ class Worker:
             taken = range_to_take(state.position.offset, min(share.start, end), end)
             if taken is None:
                 continue
-            events = Events.of(rows_of(rows, p, *taken), interest)
+            events = Events.of(rows_from(rows, taken[0]), interest)
             prepared = committer.commit(
                 _Decide(job, state, moment, share.held_end, end, events), job.group_metadata
             )

@@ -87,6 +87,8 @@ class Transactions:
         self._failures = []
         settings = {**self._config, **config, "on_delivery": self._on_failure}
         self._producer = _Calls(self._connection.make(Producer, settings), self.transactional_id)
+        # Without a connection it finds no coordinator, and tries again half a second later.
+        self._call("list_topics", None, self._seconds)
         self._call("init_transactions", self._seconds)
 
     def begin(self) -> Producer:

@@ -9,7 +9,7 @@ from tests.brokers import BrokerProcess
 from tests.integration.pipeline.feeder import Feeder
 from tests.integration.pipeline.world import World, gate_of
 
-from holdfast.pipeline.driver_path import Ranges
+from holdfast.pipeline.driver_path import Ranges, take_rows
 from holdfast.pipeline.flow_gate import FlowGate
 from holdfast.pipeline.task_path import TaskPath
 from holdfast.pipeline.tasks import Job, Outcome, Worker
@@ -50,7 +50,8 @@ def test_tasks_take_a_share_in_several_steps(world: World, monkeypatch: pytest.M
     world.check_each_event_once()
 
 
-def test_a_task_that_outlives_its_failed_job_is_refused(world: World) -> None:
+@pytest.mark.parametrize("again", ["tasks", "driver"])
+def test_a_task_that_outlives_its_failed_job_is_refused(world: World, again: str) -> None:
     world.send(b"a", *(b"%d" % i for i in range(20)))
     zombies: list[Outcome] = []
     begun, go_on = Event(), Event()
@@ -83,7 +84,10 @@ def test_a_task_that_outlives_its_failed_job_is_refused(world: World) -> None:
         tasks: list[Thread] = []
         with pytest.raises(JobFailed):
             path.take(ranges, failing, gate.settings)
-        path.take(ranges, good, gate.settings)
+        if again == "tasks":
+            path.take(ranges, good, gate.settings)
+        else:  # under another transactional id: the old task's own would not refuse it
+            take_rows(gate, ranges, rows, gate.settings)
         go_on.set()
         tasks[0].join(60)
         assert zombies[0].failure is not None

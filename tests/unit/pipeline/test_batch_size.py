@@ -28,11 +28,24 @@ def test_few_large_events_are_not_a_small_batch() -> None:
 def test_a_job_that_takes_too_long_lowers_the_limit() -> None:
     size = warm()
     before = size.limit
-    size.took(before, 2 * JOB_SECONDS)
+    size.took(before, 1.6 * JOB_SECONDS)
     assert size.changed
     size.settle()
-    assert size.limit == before // 2
+    assert before // 4 < size.limit < before
     assert not size.changed
+
+
+def test_the_limit_is_lowered_to_a_floor_that_large_events_have_lower() -> None:
+    size = warm()
+    for _ in range(5):
+        size.took(size.limit, 60.0)
+        size.settle()
+    assert size.limit == 50_000
+    size.seen(10, 10_000_000)
+    for _ in range(10):
+        size.took(size.limit, 60.0)
+        size.settle()
+    assert size.limit < 100
 
 
 def test_quick_full_jobs_raise_the_limit_and_others_tell_nothing() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from holdfast.pipeline.events import COLUMNS, INVALID, TOO_LARGE, Events, KeySet, rows_of
+from holdfast.pipeline.events import COLUMNS, INVALID, TOO_LARGE, Events, KeySet, rows_from, rows_of
 
 
 def rows(*events: dict[str, Any]) -> pa.Table:
@@ -60,3 +60,11 @@ def test_rows_are_of_one_partition_and_range() -> None:
     assert rows_of(table, 0, 2, 4)["offset"].to_pylist() == [2, 3]
     assert rows_of(table, 1, 0, 9)["offset"].to_pylist() == [1]
     assert rows_of(table, 2, 0, 9).num_rows == 0
+
+
+def test_rows_from_an_offset_on() -> None:
+    table = rows({"offset": 3}, {"offset": 5}, {"offset": 9})
+    assert rows_from(table, 2)["offset"].to_pylist() == [3, 5, 9]
+    assert rows_from(table, 4)["offset"].to_pylist() == [5, 9]
+    assert rows_from(table, 9)["offset"].to_pylist() == [9]
+    assert rows_from(table, 10).num_rows == 0
