@@ -3,7 +3,7 @@
 import logging
 import signal
 from collections.abc import Mapping
-from threading import Event
+from threading import Event, Thread
 from time import monotonic
 from typing import Any
 
@@ -35,9 +35,6 @@ _TURN_S = 0.5
 def run(settings: PipelineSettings, client: ClientSettings) -> int:
     """Run until SIGTERM or Ctrl-C. Ends the process with a code of `exits` where it must."""
     log_to_stderr(form=settings.log_format)
-    # What these two say of a failure is said again, once and in context, by who has it.
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    logging.getLogger("holdfast.client.librdkafka").setLevel(logging.CRITICAL)
     disable_created_metrics()  # type: ignore[no-untyped-call]
     connection = Connection(client)
     metrics = Metrics()
@@ -52,13 +49,17 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
             log_format=settings.log_format,
         )
         _stop_on_signals(stopping)  # Spark has put a handler of its own there
+        _quieten()
+        _end_with_spark(session, stopping)
         application = Application(_kinds(settings, session, connection, metrics), metrics)
         http.show(application.health)
         print(f"Pipeline running on {connection}", flush=True)
         registry = FlowRegistry(connection)
         while not stopping.is_set():
             http.beat()
-            _turn(application, registry, session)
+            registry.poll(_TURN_S)
+            if registry.complete:
+                application.follow(registry.flows)
         registry.close()
         application.stop(STOP_S)
         session.stop()
@@ -69,6 +70,24 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
 def _stop_on_signals(stopping: Event) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
+
+
+def _quieten() -> None:
+    """What these say of a failure is said again, once and in context, by who has it."""
+    for name in ("py4j", "holdfast.client.librdkafka"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _end_with_spark(session: SparkSession, stopping: Event) -> None:
+    """When Spark's process ends by itself, so does this one, before each part tells of it."""
+    process: Any = session.sparkContext._gateway.proc  # type: ignore[union-attr]
+
+    def watch() -> None:
+        process.wait()
+        if not stopping.is_set():
+            end_process(START_AGAIN, "Spark's process has ended: nothing goes on without it")
+
+    Thread(target=watch, name="spark", daemon=True).start()
 
 
 def _kinds(
@@ -95,19 +114,6 @@ def _kinds(
     if settings.raw_zone:
         kinds["raw-zone"] = lambda flow: RawZone(session, connection, flow, raw_zone, metrics)
     return kinds
-
-
-def _turn(application: "Application", registry: FlowRegistry, session: SparkSession) -> None:
-    registry.poll(_TURN_S)
-    if registry.complete:
-        application.follow(registry.flows)
-    if _has_ended(session):
-        end_process(START_AGAIN, "Spark's process has ended: nothing goes on without it")
-
-
-def _has_ended(session: SparkSession) -> bool:
-    process: Any = session.sparkContext._gateway.proc  # type: ignore[union-attr]
-    return process.poll() is not None
 
 
 class Application:
