@@ -1,6 +1,7 @@
 """The pipeline's process: one Spark application, and in it the parts of every registered flow."""
 
 import logging
+import os
 import signal
 from collections.abc import Mapping
 from threading import Event, Thread
@@ -35,6 +36,7 @@ _TURN_S = 0.5
 def run(settings: PipelineSettings, client: ClientSettings) -> int:
     """Run until SIGTERM or Ctrl-C. Ends the process with a code of `exits` where it must."""
     log_to_stderr(form=settings.log_format)
+    _quieten()
     disable_created_metrics()  # type: ignore[no-untyped-call]
     connection = Connection(client)
     metrics = Metrics()
@@ -49,7 +51,6 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
             log_format=settings.log_format,
         )
         _stop_on_signals(stopping)  # Spark has put a handler of its own there
-        _quieten()
         _end_with_spark(session, stopping)
         application = Application(_kinds(settings, session, connection, metrics), metrics)
         http.show(application.health)
@@ -73,9 +74,11 @@ def _stop_on_signals(stopping: Event) -> None:
 
 
 def _quieten() -> None:
-    """What these say of a failure is said again, once and in context, by who has it."""
-    for name in ("py4j", "holdfast.client.librdkafka"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    """What py4j and librdkafka say of a failure is said again, in context, by who has it."""
+    logging.getLogger("holdfast.client.librdkafka").setLevel(logging.CRITICAL)
+    for handler in logging.getLogger().handlers:
+        # Py4j speaks through the root logger, so its lines are told by where they come from.
+        handler.addFilter(lambda record: f"{os.sep}py4j{os.sep}" not in record.pathname)
 
 
 def _end_with_spark(session: SparkSession, stopping: Event) -> None:
