@@ -30,7 +30,7 @@ from holdfast.pipeline import faults
 log = logging.getLogger(__name__)
 
 TRANSACTION_TIMEOUT_MS = 90_000
-CALL_SECONDS = 30.0
+CALL_SECONDS = 15.0
 """Longer than any healthy call takes, and well below the transaction's time-out."""
 
 _FLUSH_SECONDS = 0.2

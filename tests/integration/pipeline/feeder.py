@@ -21,6 +21,7 @@ class Feeder:
 
     def __init__(self, connection: Connection, gate: FlowGate, *, most: int = 5_000) -> None:
         self._gate = gate
+        self._settings = connection.settings
         self._offsets = Offsets(connection)
         self._most = most
         self._reader = LogReader(connection, isolation="read_committed")
@@ -67,16 +68,18 @@ class Feeder:
         self._thread.join()
         self._reader.close()
 
-    def _turn(self) -> bool:
+    def turn(self) -> bool:
+        """A batch, unless the flow is blocked or the broker away. -> whether there was one"""
         try:
             return self._gate.blocked() is None and self.batch()
         except (TransientError, NotFoundError):  # nobody leads the partition now
+            self._offsets = Offsets(Connection(self._settings))
             return False
 
     def _run(self) -> None:
         try:
             while not self._stop.is_set():
-                if not self._turn():
+                if not self.turn():
                     time.sleep(0.005)
         except GateClosedError:
             pass

@@ -29,7 +29,7 @@ def main() -> None:
     feeder = Feeder(connection, gate, most=int(most[0]) if most else 5_000)
     print("running", flush=True)
     while keeper.error is None:
-        if gate.blocked() is not None or not feeder.batch():
+        if not feeder.turn():
             time.sleep(0.005)
     raise keeper.error
 

@@ -3,12 +3,15 @@
 from pathlib import Path
 
 import pytest
+from kafka.protocol.consumer import LeaveGroupRequest
 from tests.brokers import BrokerProcess
 from tests.integration.pipeline.processes import GateProcess, gates
 from tests.integration.pipeline.world import World, eventually
+from tests.wire import Wire
 
 from holdfast.flows.journal import Outcome
-from holdfast.pipeline.exits import REPLACED
+from holdfast.pipeline.exits import REPLACED, START_AGAIN
+from holdfast.pipeline.owner import INSTANCE_ID
 
 POINTS = [
     "before-begin@4",
@@ -115,5 +118,47 @@ def test_of_two_pipelines_on_one_flow_the_later_goes_on_and_nothing_is_doubled(
         assert first.exit_code() == REPLACED
         send_some(world, 60)
         world.wait_until_taken()
+        eventually(world.all_out, "all events out")
+    world.check_each_event_once()
+
+
+def test_a_process_whose_session_was_lost_ends_and_does_not_join_again(
+    kafka: BrokerProcess, tmp_path: Path
+) -> None:
+    """librdkafka would join again by itself, and then refuse the rightful owner."""
+    world = World(kafka)
+    with gates() as started:
+        first = GateProcess(world, tmp_path / "1").wait_until_running()
+        started.append(first)
+        send_some(world, 0)
+        world.wait_until_taken()
+        with Wire(kafka) as wire:
+            member = LeaveGroupRequest.MemberIdentity(
+                version=4, member_id="", group_instance_id=INSTANCE_ID
+            )
+            wire.ask(LeaveGroupRequest(version=4, group_id=world.names.group, members=[member]))
+        assert first.exit_code() == START_AGAIN
+        send_some(world, 30)
+        started.append(GateProcess(world, tmp_path / "2"))
+        world.wait_until_taken()
+        eventually(world.all_out, "all events out")
+    world.check_each_event_once()
+
+
+def test_a_broker_killed_in_mid_transaction_costs_and_doubles_nothing(
+    fresh_kafka: BrokerProcess, tmp_path: Path
+) -> None:
+    world = World(fresh_kafka)
+    with gates() as started:
+        process = GateProcess(world, tmp_path / "1", fault="before-commit@4", most=5)
+        started.append(process)
+        send_some(world, 0)
+        process.wait_at_fault()
+        fresh_kafka.kill()
+        fresh_kafka.start()
+        process.leave_fault()
+        world.reconnect()
+        send_some(world, 30)
+        eventually(world.is_taken, "every event taken", 120)
         eventually(world.all_out, "all events out")
     world.check_each_event_once()

@@ -18,7 +18,7 @@ from tests.integration.pipeline.world import (
 )
 
 from holdfast.client.positions import Offsets, Partition
-from holdfast.errors import GateStoppedError, TimedOutError
+from holdfast.errors import GateStoppedError
 from holdfast.flows.journal import Outcome
 from holdfast.pipeline.driver_path import take_rows
 from holdfast.pipeline.exits import REPLACED
@@ -176,6 +176,25 @@ def test_a_changed_partition_count_stops_the_gate(world: World, topic: str) -> N
             gate.moment()
 
 
+def test_another_consumer_in_the_group_stops_the_gate(kafka: BrokerProcess) -> None:
+    world = World(kafka, partitions=2)
+    with gate_of(world) as gate:
+        stranger = raw_consumer(world, **{"session.timeout.ms": 6_000})
+        stranger.subscribe([world.names.events])
+        eventually(lambda: stranger.poll(0.1) is None and _is_stopped(gate), "the gate's word")
+        with pytest.raises(GateStoppedError, match="another consumer uses the group"):
+            gate.moment()
+        stranger.close()
+
+
+def _is_stopped(gate: FlowGate) -> bool:
+    try:
+        gate.owner.check()
+    except GateStoppedError:
+        return True
+    return False
+
+
 def test_events_deleted_before_they_were_taken_stop_the_gate_until_the_loss_is_accepted(
     world: World,
 ) -> None:
@@ -231,24 +250,39 @@ def test_rows_that_were_released_are_let_go_of_and_no_others(world: World) -> No
         assert gate.states[0].events == 0
 
 
-def test_a_call_that_hangs_is_left_behind_and_the_next_producer_goes_on(world: World) -> None:
-    """As `send_offsets_to_transaction` did after a broker's restart."""
+@pytest.mark.parametrize("commits", [False, True], ids=["before", "after"])
+def test_a_step_whose_call_hung_is_repeated_only_if_it_was_not_committed(
+    world: World, commits: bool
+) -> None:
+    """As `send_offsets_to_transaction` did after a broker's restart; and a commit of which the
+    answer is lost."""
     with gate_of(world) as gate:
         transactions = gate.committer.transactions
         real, hung = Transactions._call, []
+        at = "commit_transaction" if commits else "send_offsets_to_transaction"
 
         def hang(self: Transactions, name: str, *arguments: object) -> None:
-            if name == "send_offsets_to_transaction" and not hung:
-                hung.append(name)
-                raise CallHangsError("send_offsets_to_transaction has not returned.")
-            real(self, name, *arguments)
+            if name != at or hung:
+                real(self, name, *arguments)
+                return
+            hung.append(name)
+            if commits:
+                real(self, name, *arguments)
+            raise CallHangsError(f"{name} has not returned.")
 
+        world.flow.hold("k")
         world.send(b"k", b"1", b"2")
+        world.send(b"o", b"3")
         transactions._call = hang.__get__(transactions)  # type: ignore[method-assign]
+        step = gate.states[0].position.step
         Feeder(world.connection, gate).batch()
         assert hung
-        assert isinstance(CallHangsError(""), TimedOutError)
-    assert world.processed() == [b"1", b"2"]
+        assert gate.states[0].events == 2
+        assert gate.states[0].position.step == step + 1
+        world.flow.release("k")
+        keeper = Keeper(gate)
+        eventually(lambda: keeper.turn() is not None and not gate.states[0].entries, "the drain")
+    assert world.processed() == [b"3", b"1", b"2"]
     world.check_each_event_once()
 
 

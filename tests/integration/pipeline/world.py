@@ -102,6 +102,7 @@ class World:
         """A new client for operators: the old one may ask by what it knew before a restart."""
         self.client = holdfast.connect(self.kafka.bootstrap)
         self.flow = self.client.flow(self.flow.name)
+        self.connection = Connection(ClientSettings(bootstrap=self.kafka.bootstrap))
 
     def send(self, key: bytes | None, *values: bytes | None, **record: Any) -> None:
         """Send events and wait until they are acknowledged."""

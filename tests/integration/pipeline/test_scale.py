@@ -1,0 +1,76 @@
+"""Many keys held, and one key with very much held."""
+
+import pytest
+from tests.brokers import BrokerProcess
+from tests.integration.pipeline.feeder import Feeder
+from tests.integration.pipeline.world import World, eventually, gate_of
+
+from holdfast.flows.commands import Hold, Release, encode_command
+from holdfast.pipeline.keeper import Keeper
+
+KEYS = 10_000
+EVENTS = 200_000
+
+
+@pytest.fixture
+def world(embedded_broker: BrokerProcess) -> World:
+    return World(embedded_broker)
+
+
+def ask(world: World, command: Hold | Release) -> None:
+    key, value = encode_command(command)
+    world.producer.produce(world.names.control, value, key)
+
+
+def test_ten_thousand_keys_are_held_through_a_restart_and_released(world: World) -> None:
+    keys = [b"key-%d" % i for i in range(KEYS)]
+    for i, key in enumerate(keys):
+        ask(world, Hold(id=f"h{i}", actor="ana", at=1, key=key))
+        world.producer.produce(world.names.events, b"1", key)
+    assert world.producer.flush(60) == 0
+    with gate_of(world) as gate:
+        feeder = Feeder(world.connection, gate, most=50_000)
+        while feeder.batch():
+            pass
+        assert sum(state.events for state in gate.states) == KEYS
+    for i, key in enumerate(keys):
+        ask(world, Release(id=f"r{i}", actor="ana", at=1, key=key))
+    assert world.producer.flush(60) == 0
+    with gate_of(world) as gate:
+        assert sum(len(state.entries) for state in gate.states) == KEYS
+        assert sum(state.events for state in gate.states) == KEYS
+        keeper = Keeper(gate)
+        eventually(
+            lambda: keeper.turn() is not None and not any(s.entries for s in gate.states),
+            "all released", 90,
+        )  # fmt: skip
+    assert len(world.processed()) == KEYS
+    world.check_each_event_once()
+
+
+def test_one_key_with_200_000_held_events_drains_in_order_through_bounded_memory(
+    world: World,
+) -> None:
+    world.flow.hold("k")
+    for i in range(EVENTS):
+        world.producer.produce(world.names.events, b"%d" % i, b"k")
+        if i % 50_000 == 0:
+            world.producer.flush(60)
+    assert world.producer.flush(60) == 0
+    with gate_of(world) as gate:
+        feeder = Feeder(world.connection, gate, most=50_000)
+        while feeder.batch():
+            pass
+        assert gate.states[world.home(b"k")].entries[b"k"].events == EVENTS
+        world.flow.release("k")
+        keeper = Keeper(gate)
+        most = 0
+        while True:
+            keeper.turn()
+            most = max(
+                most, *(len(q.rows) for b in keeper._backlogs for q in b._queues.values()), 0
+            )
+            if gate.counts.drained == EVENTS:
+                break
+        assert most <= 50_000
+    assert world.processed(b"k") == [b"%d" % i for i in range(EVENTS)]
