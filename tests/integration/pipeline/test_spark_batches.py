@@ -13,9 +13,12 @@ from tests.brokers import BrokerProcess
 from tests.integration.pipeline.world import Out, World, eventually, gate_of
 
 from holdfast.flows.journal import Outcome
+from holdfast.flows.registry import Limits
 from holdfast.pipeline.batches import GateQuery
 from holdfast.pipeline.flow_gate import FlowGate
+from holdfast.pipeline.gate_part import GatePart
 from holdfast.pipeline.keeper import Keeper
+from holdfast.pipeline.metrics import Metrics
 
 pytestmark = pytest.mark.spark
 
@@ -142,4 +145,37 @@ def test_what_violates_the_schema_is_a_dead_letter_and_the_flow_goes_on(
     assert headers["holdfast-error-message"].startswith(b"The ")
     assert world.processed(b"a") == [valid, None, invalid[0]]
     assert sum(record.outcome is Outcome.CHANGED for record in world.journal()) >= 4
+    world.check_each_event_once()
+
+
+def test_the_gate_as_a_part_of_the_pipeline_counts_what_it_does_and_changes_while_it_runs(
+    kafka: BrokerProcess, spark: SparkSession, tmp_path: Path
+) -> None:
+    world, metrics = World(kafka), Metrics()
+    part = GatePart(spark, world.connection, world.flow.describe(), str(tmp_path), metrics)
+
+    def value(name: str) -> float | None:
+        part.measure()
+        return metrics.registry.get_sample_value(name, {"flow": world.flow.name})
+
+    part.start()
+    try:
+        world.flow.hold("k").wait(SLOW_S)
+        world.send(b"k", b"1", b"2")
+        world.send(b"o", b"3")
+        eventually(lambda: value("holdfast_events_in_total") == 3, "three events counted", SLOW_S)
+        eventually(lambda: value("holdfast_held_events") == 2, "two events held", SLOW_S)
+        assert value("holdfast_events_out_total") == 1
+        assert value("holdfast_held_keys") == 1
+        part.change(world.definition_with(limits=Limits(key_events=2)))
+        world.send(b"k", b"4")
+        eventually(lambda: "as much as a key may" in str(part.trouble()), "a full key", SLOW_S)
+        assert part.failure() is None
+        world.flow.release("k").wait(SLOW_S)
+        eventually(lambda: world.processed(b"k") == [b"1", b"2", b"4"], "the held events", SLOW_S)
+        eventually(lambda: part.trouble() is None, "room again", SLOW_S)
+        eventually(lambda: (value("holdfast_events_drained_total") or 0) >= 2, "drained", SLOW_S)
+        assert part.failure() is None
+    finally:
+        part.stop()
     world.check_each_event_once()

@@ -1,8 +1,11 @@
 """What went wrong in experiments, each by name."""
 
 import time
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
+import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
@@ -20,9 +23,9 @@ from tests.integration.pipeline.world import (
 from holdfast.client.positions import Offsets, Partition
 from holdfast.errors import GateStoppedError
 from holdfast.flows.journal import Outcome
-from holdfast.pipeline.driver_path import take_rows
+from holdfast.pipeline.driver_path import Ranges, take_rows
 from holdfast.pipeline.exits import REPLACED
-from holdfast.pipeline.flow_gate import FlowGate
+from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
 from holdfast.pipeline.keeper import Keeper
 from holdfast.pipeline.owner import INSTANCE_ID
 from holdfast.pipeline.transactions import CallHangsError, Transactions
@@ -312,6 +315,50 @@ def test_a_second_gate_refuses_the_first_ones_steps(world: World) -> None:
         second.close()
     assert world.processed() == [b"1", b"2"]
     world.check_each_event_once()
+
+
+def test_a_range_planned_from_an_older_checkpoint_is_taken_once(world: World) -> None:
+    world.send(b"k", b"1", b"2")
+    with gate_of(world) as gate:
+        feeder = Feeder(world.connection, gate)
+        old = feeder.plan()
+        feeder.batch()
+        world.send(b"k", b"3")
+        (_, end) = feeder.plan()[0]
+        for ranges in (old, {0: (0, end)}, {0: (0, end)}):
+            take_rows(gate, ranges, feeder.rows(ranges), gate.settings)
+    assert world.processed() == [b"1", b"2", b"3"]
+    world.check_each_event_once()
+
+
+def test_a_range_that_would_skip_events_stops_the_gate(world: World) -> None:
+    world.send(b"k", b"1", b"2")
+    with gate_of(world) as gate:
+        rows = Feeder(world.connection, gate).rows({0: (1, 2)})
+        Thread(target=_take, args=(gate, {0: (1, 2)}, rows), daemon=True).start()
+        eventually(lambda: "would be skipped" in str(gate.trouble), "a gate that says why")
+    assert world.processed() == []
+
+
+def _take(gate: FlowGate, ranges: Ranges, rows: pa.Table) -> None:
+    with suppress(GateClosedError):
+        take_rows(gate, ranges, rows, gate.settings)
+
+
+def test_a_control_log_that_seems_shorter_takes_no_command_back(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new leader may not know yet how far its log was read."""
+    world.flow.hold("k")
+    world.send(b"k", b"1")
+    with gate_of(world) as gate:
+        control = gate.states[0].position.control
+        assert control == 1
+        monkeypatch.setattr(gate.tail, "end", lambda: 0)
+        Feeder(world.connection, gate).batch()
+        assert gate.states[0].position.control == control
+        assert gate.states[0].events == 1
+    assert world.processed() == []
 
 
 def test_the_broker_away_for_a_while_is_waited_for(
