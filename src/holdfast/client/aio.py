@@ -20,7 +20,7 @@ from holdfast.client.failure import FailurePolicy
 from holdfast.client.kafka_errors import translate
 from holdfast.client.positions import Where
 from holdfast.client.producer import Producer
-from holdfast.client.record import Record
+from holdfast.client.record import Record, records_of
 
 T = TypeVar("T")
 
@@ -148,8 +148,8 @@ class AsyncConsumer:
             messages = await self._call(partial(feed.more, left))
             if messages is None:
                 return
-            for message in messages:
-                yield Record(message)
+            for record in records_of([messages]):
+                yield record
                 if monotonic() >= feed.serve_at:
                     feed.cut()
             if left is not None:

@@ -49,9 +49,12 @@ class Buffer:
 
     def next_chunk(self, length: int) -> Iterator[Message]:
         """Begin to hand out the next messages; the chunk before must be done."""
-        end = self._next + length
-        self._chunk = self._waiting[self._next : end]
-        self._next = min(end, len(self._waiting))
+        if self._next == 0 and length >= len(self._waiting):  # a copy would touch every message
+            self._chunk, self._waiting = self._waiting, []
+        else:
+            end = self._next + length
+            self._chunk = self._waiting[self._next : end]
+            self._next = min(end, len(self._waiting))
         self._cursor = iter(self._chunk)
         self._taken = 0
         return self._cursor
@@ -59,7 +62,8 @@ class Buffer:
     def take_done(self, *, in_hand: bool) -> list[Message]:
         """The messages that are newly done: all handed out, the one in hand only if told so."""
         through = self.handed if in_hand else max(self._taken, self.handed - 1)
-        done = self._chunk[self._taken : through]
+        whole = self._taken == 0 and through == len(self._chunk)
+        done = self._chunk if whole else self._chunk[self._taken : through]
         self._taken = through
         return done
 

@@ -46,16 +46,17 @@ class Progress:
 
 
 def last_offsets(messages: Sequence[Message], topic: str | None = None) -> dict[Partition, int]:
-    """The last offset of each partition in the batch, without a Python step per record.
+    """The last offset of each partition in the batch (of one message or more), in C alone.
 
     `topic` is that of all messages, if there is only one; it need not be looked up then.
     """
     places: list[Any] = list(map(Message.partition, messages))
     if topic is None:
         places = list(zip(map(Message.topic, messages), places, strict=True))
-    places.reverse()
-    last = len(messages) - 1
-    found = {place: messages[last - places.index(place)].offset() for place in set(places)}
+    if places.count(places[-1]) == len(places):  # librdkafka gives out long runs of one partition
+        last = {places[-1]: messages[-1]}
+    else:
+        last = dict(zip(places, messages, strict=True))
     if topic is None:
-        return {Partition(*place): offset for place, offset in found.items()}  # type: ignore[misc]
-    return {Partition(topic, number): offset for number, offset in found.items()}  # type: ignore[misc]
+        return {Partition(*place): m.offset() for place, m in last.items()}  # type: ignore[misc]
+    return {Partition(topic, number): m.offset() for number, m in last.items()}  # type: ignore[misc]

@@ -1,6 +1,7 @@
 """A record that was read."""
 
 import json
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -11,12 +12,21 @@ from holdfast.errors import InvalidRecordError
 
 
 class Record:
-    """One record of a topic. Parts are looked up when asked for: an unused one costs nothing."""
+    """One record of a topic.
 
-    __slots__ = ("_message",)
+    Parts are looked up when asked for, so that an unused one costs nothing; but for the value,
+    which nearly everybody asks for.
+    """
 
-    def __init__(self, message: Message) -> None:
-        self._message = message
+    __slots__ = ("_message", "value")
+
+    _message: Message
+    value: bytes | None
+
+    @classmethod
+    def of(cls, message: Message) -> "Record":
+        """What confluent-kafka read, as a record: for tests of a handler, say."""
+        return next(records_of([[message]]))
 
     @property
     def topic(self) -> str:
@@ -33,10 +43,6 @@ class Record:
     @property
     def key(self) -> bytes | None:
         return self._message.key()
-
-    @property
-    def value(self) -> bytes | None:
-        return self._message.value()
 
     @property
     def headers(self) -> list[tuple[str, bytes | None]]:
@@ -75,3 +81,17 @@ class Record:
 
     def __repr__(self) -> str:
         return f"<Record {self.topic}[{self.partition}] at {self.offset}>"
+
+
+def records_of(chunks: Iterable[Iterable[Message]]) -> Iterator[Record]:
+    """The messages as records, each taken and made when it is asked for.
+
+    The one place where records are made. `Record` has no `__init__`: to call one for each record
+    would cost more than all the rest that is done for it here.
+    """
+    for messages in chunks:
+        for message in messages:
+            record = Record()
+            record._message = message
+            record.value = message.value()
+            yield record

@@ -10,7 +10,7 @@ from holdfast.cli.places import parse_duration, parse_place
 from holdfast.cli.record_format import compile_format
 from holdfast.client.record import Record
 
-RECORD = Record(
+RECORD = Record.of(
     Message("orders", 2, 41, b"k", b"v\xff", [("a", b"1"), ("b", None)],
             timestamp=(TIMESTAMP_CREATE_TIME, 1_000))
 )  # fmt: skip
@@ -61,7 +61,7 @@ def test_formats_render_as_in_kcat(template: str, rendered: bytes) -> None:
 
 
 def test_a_null_is_told_from_empty() -> None:
-    record = Record(Message("t", 0, 0, None, None))
+    record = Record.of(Message("t", 0, 0, None, None))
     assert compile_format("%k %K %s %S")(record) == b"NULL -1 NULL -1"
 
 

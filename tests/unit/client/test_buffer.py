@@ -39,6 +39,16 @@ def test_a_cut_ends_the_iteration_and_keeps_the_rest() -> None:
     assert coordinates(buffer.waiting()) == [(0, 1), (0, 2), (0, 3), (0, 4)]
 
 
+def test_a_message_that_comes_meanwhile_waits_behind_the_chunk() -> None:
+    buffer = Buffer()
+    buffer.refill([message(0, 0), message(0, 1)])
+    chunk = buffer.next_chunk(9)
+    next(chunk)
+    buffer.append([message(0, 2)])
+    assert coordinates(list(chunk)) == [(0, 1)]
+    assert coordinates(buffer.waiting()) == [(0, 2)]
+
+
 def test_a_record_that_is_put_back_comes_again() -> None:
     buffer = Buffer()
     buffer.refill([message(0, i) for i in range(3)])

@@ -68,9 +68,9 @@ def test_times_are_milliseconds() -> None:
 
 
 def test_a_record_that_is_not_json_or_text_says_where_it_is() -> None:
-    record = Record(Message("t", 1, 42, None, b'{"half":'))
+    record = Record.of(Message("t", 1, 42, None, b'{"half":'))
     with pytest.raises(InvalidRecordError, match=r"t\[1\] at 42.*not JSON"):
         record.json()
     with pytest.raises(InvalidRecordError, match="not UTF-8"):
-        Record(Message("t", 1, 42, None, b"\xff")).text()
+        Record.of(Message("t", 1, 42, None, b"\xff")).text()
     assert record.header("missing") is None

@@ -11,7 +11,7 @@ from holdfast.client.dead_letters import letter_headers
 from holdfast.client.failure import FailurePolicy, handle, is_transient
 from holdfast.client.record import Record
 
-RECORD = Record(Message("t", 3, 7, b"k", b"v"))
+RECORD = Record.of(Message("t", 3, 7, b"k", b"v"))
 
 
 class Letters:

@@ -1,5 +1,8 @@
 """What is done and what of it is committed."""
 
+import random
+
+import pytest
 from confluent_kafka import Message
 
 from holdfast.client.positions import Partition
@@ -47,3 +50,21 @@ def test_a_forgotten_partition_is_not_committed() -> None:
 def test_last_offsets_are_the_same_with_and_without_the_topic() -> None:
     messages = [message(A0, 1), message(A1, 7), message(A0, 2)]
     assert last_offsets(messages, "a") == last_offsets(messages) == {A0: 2, A1: 7}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_last_offsets_of_random_runs_are_those_of_the_naive_loop(seed: int) -> None:
+    rng = random.Random(seed)
+    offsets = dict.fromkeys((A0, A1, B0), 0)
+    messages, expected = [], {}
+    for _ in range(rng.randrange(1, 5)):
+        partition = rng.choice([A0, A1, B0])
+        for _ in range(rng.randrange(1, 6)):
+            offsets[partition] += rng.randrange(1, 3)  # a transaction's marker leaves a gap
+            messages.append(message(partition, offsets[partition]))
+            expected[partition] = offsets[partition]
+    assert last_offsets(messages) == expected, f"seed {seed}"
+    of_a = [m for m in messages if m.topic() == "a"]
+    if of_a:
+        expected.pop(B0, None)
+        assert last_offsets(of_a, "a") == expected, f"seed {seed}"
