@@ -2,9 +2,12 @@
 
 `produce`: SDK `send` against a bare loop that does the same: same librdkafka settings, same
 records, a callback that looks at every delivery report. `consume`: iteration over records in a
-group against a bare `consume(n)` loop, same librdkafka settings, both committing at the end.
-`cli_start`: `holdfast --help` against `python -c pass`, in wall time.
+group against a bare `consume(n)` loop, same librdkafka settings, both committing at the end, and
+both measured once they are under way: a `consume(n)` returns only when n records were fetched, so
+a clock that begins at the first record would spare it that fetch. `cli_start`: `holdfast --help`
+against `python -c pass`, in wall time.
 
+The processor time of the measured thread is told, too: others who use the machine change it less.
 Runs alternate and the median counts. The broker is the embedded one, or Apache Kafka with
 `--apache`, or a running one with `--bootstrap`. The last line is JSON.
 """
@@ -21,7 +24,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, Producer
 
@@ -30,6 +33,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.brokers import ApacheKafka, EmbeddedBroker
 
 import holdfast
+
+T = TypeVar("T")
 
 BARS = {"produce": 0.8, "consume": 0.8, "cli_start": 4.0}
 PARTITIONS = 6
@@ -45,7 +50,25 @@ CONSUMER = {
 }
 
 
-def bare_produce(bootstrap: str, topic: str, keys: list[bytes]) -> float:
+class Speed(NamedTuple):
+    """Records a second, and the processor time that one record took of the measured thread."""
+
+    rate: float
+    processor_ns: float
+
+
+class Clock:
+    """Begins to run when it is made."""
+
+    def __init__(self) -> None:
+        self._wall, self._processor = time.perf_counter(), time.thread_time()
+
+    def speed(self, records: int) -> Speed:
+        wall, processor = time.perf_counter() - self._wall, time.thread_time() - self._processor
+        return Speed(records / wall, processor / records * 1e9)
+
+
+def bare_produce(bootstrap: str, topic: str, keys: list[bytes]) -> Speed:
     producer = Producer({"bootstrap.servers": bootstrap, **PRODUCER})
     failed = 0
 
@@ -54,7 +77,7 @@ def bare_produce(bootstrap: str, topic: str, keys: list[bytes]) -> float:
         if error is not None:
             failed += 1
 
-    begun = time.perf_counter()
+    clock = Clock()
     for key in keys:
         while True:
             try:
@@ -65,49 +88,51 @@ def bare_produce(bootstrap: str, topic: str, keys: list[bytes]) -> float:
         producer.poll(0)
     producer.flush()
     assert not failed
-    return len(keys) / (time.perf_counter() - begun)
+    return clock.speed(len(keys))
 
 
-def sdk_produce(client: holdfast.Client, topic: str, keys: list[bytes]) -> float:
+def sdk_produce(client: holdfast.Client, topic: str, keys: list[bytes]) -> Speed:
     with client.producer() as producer:
-        begun = time.perf_counter()
+        clock = Clock()
         for key in keys:
             producer.send(topic, VALUE, key=key)
         producer.flush()
-        return len(keys) / (time.perf_counter() - begun)
+        return clock.speed(len(keys))
 
 
-def bare_consume(bootstrap: str, topic: str, count: int) -> float:
+def bare_consume(bootstrap: str, topic: str, count: int) -> Speed:
     group = str(uuid.uuid4())
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, **CONSUMER})
     consumer.subscribe([topic])
-    read = size = 0
-    begun = 0.0
+    clock = Clock()
+    warm_up = count // 10
+    read, size = -warm_up, 0
     while read < count:
         for message in consumer.consume(BATCH, 1.0):
             if message.error() is not None:
                 continue
             if not read:
-                begun = time.perf_counter()
+                clock = Clock()
             size += len(message.value())
             read += 1
     consumer.commit(asynchronous=False)
-    took = time.perf_counter() - begun
+    speed = clock.speed(read)
     consumer.close()
-    return read / took
+    return speed
 
 
-def sdk_consume(client: holdfast.Client, topic: str, count: int) -> float:
-    read = size = 0
-    begun = 0.0
+def sdk_consume(client: holdfast.Client, topic: str, count: int) -> Speed:
+    clock = Clock()
+    warm_up = count // 10
+    read, size = -warm_up, 0
     with client.consumer(topic, group=str(uuid.uuid4())) as consumer:
-        for record in consumer.records(limit=count):
+        for record in consumer.records(limit=warm_up + count):
             if not read:
-                begun = time.perf_counter()
+                clock = Clock()
             size += len(record.value)
             read += 1
         consumer.commit()
-        return read / (time.perf_counter() - begun)
+        return clock.speed(read)
 
 
 def start(command: list[str]) -> float:
@@ -116,13 +141,15 @@ def start(command: list[str]) -> float:
     return time.perf_counter() - begun
 
 
-def alternate(
-    bare: Callable[[], float], ours: Callable[[], float], rounds: int
-) -> tuple[float, float]:
-    """Medians of both, run in turns so that a change of the machine's mood hits both."""
+def alternate(bare: Callable[[], T], ours: Callable[[], T], rounds: int) -> tuple[list[T], list[T]]:
+    """Both, run in turns so that a change of the machine's mood hits both."""
     bare(), ours()
     pairs = [(bare(), ours()) for _ in range(rounds)]
-    return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs)
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+
+def median(speeds: list[Speed]) -> Speed:
+    return Speed(*map(statistics.median, zip(*speeds, strict=True)))
 
 
 def broker(arguments: argparse.Namespace, folder: Path) -> AbstractContextManager[Any]:
@@ -150,13 +177,18 @@ def main() -> None:
                 ("consume", lambda: bare_consume(running.bootstrap, topic, len(keys)),
                  lambda: sdk_consume(client, topic, len(keys))),
             ):  # fmt: skip
-                theirs, mine = alternate(bare, ours, arguments.rounds)
-                results[name] = round(mine / theirs, 2)
-                print(f"{name}: bare {theirs:,.0f}/s, SDK {mine:,.0f}/s, ratio {results[name]}")
+                theirs, mine = map(median, alternate(bare, ours, arguments.rounds))
+                results[name] = round(mine.rate / theirs.rate, 2)
+                print(
+                    f"{name}: bare {theirs.rate:,.0f}/s ({theirs.processor_ns:.0f} ns of its "
+                    f"thread a record), SDK {mine.rate:,.0f}/s ({mine.processor_ns:.0f} ns), "
+                    f"ratio {results[name]}"
+                )
     program = str(Path(sys.executable).parent / "holdfast")
-    python, help_ = alternate(
+    starts = alternate(
         lambda: start([sys.executable, "-c", "pass"]), lambda: start([program, "--help"]), 30
     )
+    python, help_ = map(statistics.median, starts)
     results["cli_start"] = round(help_ / python, 2)
     print(f"cli_start: python {python * 1e3:.1f} ms, holdfast --help {help_ * 1e3:.1f} ms")
     met = {
