@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event
 from time import monotonic, time
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from holdfast.client.connection import Connection
 from holdfast.client.positions import Partition
@@ -84,6 +84,8 @@ class FlowGate:
         self.owner = Owner(connection, flow.names, flow.partitions, end=end)
         self.guard = TopicGuard(connection, flow)
         self.tail = ControlTail(connection, flow.names, flow.partitions, self.news.set)
+        self.producer_config: dict[str, Any] = {}
+        """Sizes for producers, by the limits of the topics."""
         self.states: list[PartitionState] = []
         self.holds = FlowHolds()
         self.held_ends: list[int] = []
@@ -97,6 +99,7 @@ class FlowGate:
         self._end = end
         self._offsets = LogEnds(connection)
         self._loader = Loader(connection, flow.names)
+        self._committer: Committer | None = None
         self._forbidden: GateStoppedError | None = None
         self._uncertain = False
         self._tasks_at_large = False
@@ -120,9 +123,8 @@ class FlowGate:
         driver = Transactions(
             self.connection, self.names.driver_transactional_id, self.producer_config
         )
-        self.committer = Committer(
-            self.names, driver, Writer(self.names, self.guard.processed_partitions)
-        )
+        writer = Writer(self.names, self.guard.processed_partitions)
+        self._committer = Committer(self.names, driver, writer)
         driver.renew()
         self._initialise_tasks()
         self._load(accept_loss)
@@ -136,8 +138,14 @@ class FlowGate:
             self.tail.stop()
             self.owner.close()
             self._loader.close()
-            if hasattr(self, "committer"):
-                self.committer.transactions.close()
+            if self._committer is not None:
+                self._committer.transactions.close()
+
+    @property
+    def committer(self) -> Committer:
+        """The driver's. There is one once the gate was started."""
+        assert self._committer is not None
+        return self._committer
 
     def change(self, flow: FlowDefinition) -> None:
         """Other limits, policy or schema: they act from the next step on."""

@@ -1,6 +1,5 @@
 """What went wrong in experiments, each by name."""
 
-import time
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -158,14 +157,14 @@ def recreate(world: World, topic: str, config: dict[str, str] | None = None) -> 
 def test_a_topic_made_anew_stops_the_gate(world: World) -> None:
     with gate_of(world) as gate:
         recreate(world, world.names.dlq)
-        eventually(lambda: _topics_are_wrong(gate), "the guard's word")
+        eventually(lambda: _topics_are_wrong(gate, "made anew"), "the guard's word")
         with pytest.raises(GateStoppedError, match="made anew"):
             gate.moment()
 
 
-def _topics_are_wrong(gate: FlowGate) -> bool:
+def _topics_are_wrong(gate: FlowGate, why: str) -> bool:
     gate.check_topics()
-    return gate.trouble is not None
+    return why in str(gate.trouble)
 
 
 @pytest.mark.parametrize("topic", ["events", "processed"])
@@ -174,7 +173,7 @@ def test_a_changed_partition_count_stops_the_gate(world: World, topic: str) -> N
     with gate_of(world) as gate:
         admin = AdminClient({"bootstrap.servers": world.kafka.bootstrap})
         admin.create_partitions([NewPartitions(name, 2)])[name].result(30)
-        eventually(lambda: _topics_are_wrong(gate), "the guard's word")
+        eventually(lambda: _topics_are_wrong(gate, "partitions"), "the guard's word")
         with pytest.raises(GateStoppedError, match="partitions"):
             gate.moment()
 
@@ -287,15 +286,6 @@ def test_a_step_whose_call_hung_is_repeated_only_if_it_was_not_committed(
         eventually(lambda: keeper.turn() is not None and not gate.states[0].entries, "the drain")
     assert world.processed() == [b"3", b"1", b"2"]
     world.check_each_event_once()
-
-
-def test_a_late_call_raises_when_the_deadline_has_passed(world: World) -> None:
-    transactions = Transactions(world.connection, f"{world.flow.name}-late", {}, seconds=-1.9)
-    began = time.monotonic()
-    with pytest.raises(CallHangsError):
-        transactions.renew()
-    assert time.monotonic() - began < 20
-    transactions.close()
 
 
 # The first one's threads end as their process would.
