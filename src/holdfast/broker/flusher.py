@@ -3,6 +3,10 @@
 Each partition has at most one sync under way, on one of a few threads, and partitions do not wait
 for each other. A produce is answered, and its records are shown to readers, when the sync that
 covers them has returned.
+
+A small sync of a single partition, on a disk that has been quick for a while, is done on the loop:
+there and back again between threads takes longer than the sync itself. A disk that stalls holds up
+the loop once by that, and is left to the threads until it has been quick for a while again.
 """
 
 import asyncio
@@ -23,6 +27,14 @@ log = logging.getLogger(__name__)
 THREADS = 4
 """Syncs under way at once. They wait for the disk, not for the processor, and merge there."""
 
+SMALL_BYTES = 16 * 1024
+"""What one message at a time amounts to; more is worth a thread."""
+QUICK_SECONDS = 0.0004
+"""About what two changes of thread cost."""
+UNKNOWN_SECONDS = 1.0
+"""What a disk is taken for that nobody has measured yet."""
+WEIGHT_OF_LATEST = 0.1
+
 _Job = tuple["Partition", "FlushTicket"]
 _Done = tuple["Partition", "FlushTicket", OSError | None, float]
 
@@ -37,6 +49,7 @@ class Flusher:
         self._syncing: set[Partition] = set()
         self._scheduled = False
         self._round_done: asyncio.Event | None = None
+        self._usual_seconds = UNKNOWN_SECONDS
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._done: deque[_Done] = deque()
         self._threads = [
@@ -69,22 +82,28 @@ class Flusher:
             if partition in self._syncing:
                 continue  # it stays marked; `_finished` starts it again
             del self._marked[partition]
+            alone = not self._marked and not self._syncing
             ticket = partition.log.flush_targets()
-            if ticket is not None:
-                self._syncing.add(partition)
+            if ticket is None:
+                continue
+            self._syncing.add(partition)
+            if alone and self._is_quick(partition, ticket):
+                self._done.append(_sync(partition, ticket))
+                self._finished()
+            else:
                 self._jobs.put((partition, ticket))
         self._tell_who_stops()
 
+    def _is_quick(self, partition: "Partition", ticket: "FlushTicket") -> bool:
+        return (
+            self._usual_seconds < QUICK_SECONDS
+            and ticket.is_light
+            and partition.unseen_bytes <= SMALL_BYTES
+        )
+
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
-            partition, ticket = job
-            started = time.perf_counter()
-            failure: OSError | None = None
-            try:
-                ticket.sync()
-            except OSError as error:
-                failure = error
-            self._done.append((partition, ticket, failure, time.perf_counter() - started))
+            self._done.append(_sync(*job))
             try:
                 self._loop.call_soon_threadsafe(self._finished)
             except RuntimeError:  # the loop is gone: nobody waits for this any more
@@ -96,6 +115,8 @@ class Flusher:
             self._syncing.discard(partition)
             self._metrics.flushes += 1
             self._metrics.flush_seconds += seconds
+            if ticket.is_light:
+                self._usual_seconds += WEIGHT_OF_LATEST * (seconds - self._usual_seconds)
             if partition.is_gone:
                 continue
             if failure is None:
@@ -111,3 +132,13 @@ class Flusher:
     def _tell_who_stops(self) -> None:
         if self._round_done is not None:
             self._round_done.set()
+
+
+def _sync(partition: "Partition", ticket: "FlushTicket") -> _Done:
+    started = time.perf_counter()
+    failure: OSError | None = None
+    try:
+        ticket.sync()
+    except OSError as error:
+        failure = error
+    return partition, ticket, failure, time.perf_counter() - started

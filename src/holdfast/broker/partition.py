@@ -58,6 +58,11 @@ class Partition:
                 self._flusher.mark(self)
         return appended
 
+    @property
+    def unseen_bytes(self) -> int:
+        """Appended, and not visible yet."""
+        return self._unseen_bytes
+
     def on_durable(self, last_offset: int, tell: OnDurable) -> None:
         """Call `tell` once the record at `last_offset` is durable: at once, if it is already."""
         if self.log.high_watermark > last_offset:

@@ -74,6 +74,11 @@ class FlushTicket:
         self._snapshot = snapshot
         self.checkpoint_base = state.segments[-1].base_offset
 
+    @property
+    def is_light(self) -> bool:
+        """Whether there is nothing to sync but the data of one file."""
+        return len(self.files) == 1 and not self._directories and self._checkpoint is None
+
     def sync(self, *, durable_checkpoint: bool = True) -> None:
         """Raises OSError if anything may not be on disk."""
         for file in self.files:

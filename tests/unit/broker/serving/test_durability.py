@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,14 @@ class GatedDisk(files.Disk):
         self.gate = threading.Event()
         self.failure: OSError | None = None
         self.syncs = 0
+        self.seconds = 0.0
+        self.synced_by = 0
 
     def fdatasync(self, fd: int) -> None:  # type: ignore[override]
         self.syncs += 1
+        self.synced_by = threading.get_ident()
         assert self.gate.wait(10)
+        time.sleep(self.seconds)
         if self.failure is not None:
             raise self.failure
 
@@ -172,3 +177,24 @@ async def test_stop_waits_for_a_background_sync_and_repeats_one_that_failed(
     disk.failure, before = None, disk.syncs
     await broker.close()
     assert (disk.syncs - before >= 4) == (failure is not None)
+
+
+async def test_small_syncs_of_a_quick_disk_are_done_on_the_loop_and_a_slow_one_is_not(
+    tmp_path: Path, disk: GatedDisk
+) -> None:
+    partition = open_partition(tmp_path)
+    loop_thread = threading.get_ident()
+
+    async def send() -> None:
+        await asyncio.wait_for(partition.when_durable(partition.append(batch()).last_offset), 10)
+
+    await send()
+    assert disk.synced_by != loop_thread  # nobody knows yet how quick the disk is
+    for _ in range(200):
+        await send()
+    assert disk.synced_by == loop_thread
+    disk.seconds = 0.02
+    await send()
+    disk.seconds = 0.0
+    await send()
+    assert disk.synced_by != loop_thread
