@@ -20,7 +20,7 @@ from tests.integration.pipeline.world import (
 )
 
 from holdfast.client.positions import Offsets, Partition
-from holdfast.errors import GateStoppedError
+from holdfast.errors import GateStoppedError, NotFoundError, TransientError
 from holdfast.flows.journal import Outcome
 from holdfast.pipeline.driver_path import Ranges, take_rows
 from holdfast.pipeline.exits import REPLACED
@@ -150,8 +150,14 @@ def recreate(world: World, topic: str, config: dict[str, str] | None = None) -> 
         new = NewTopic(topic, world.partitions, 1, config=config or {})
         return admin.create_topics([new])[topic].exception(30) is None
 
+    def served() -> bool:
+        try:
+            return bool(world.ends(topic))
+        except (NotFoundError, TransientError):  # its leader is named before it leads
+            return False
+
     eventually(created, f"{topic} made anew")
-    eventually(lambda: world.ends(topic) is not None, f"{topic} served")
+    eventually(served, f"{topic} served")
 
 
 def test_a_topic_made_anew_stops_the_gate(world: World) -> None:
