@@ -39,8 +39,8 @@ jars: $(SPARK_JARS) $(KAFKA_JARS)  ## the jars of pom.xml, copied once
 	mvn -q -B -P$* package
 	@touch $@
 
-run: $(READY) bytecode  ## start Holdfast on this machine (Ctrl-C stops it)
-	$(BIN)/holdfast broker
+run: $(READY) $(SPARK_JARS) bytecode  ## start Holdfast on this machine, with demo traffic (Ctrl-C stops it)
+	$(BIN)/holdfast up --demo
 
 test: setup  ## all tests
 	$(PYTEST) $(ARGS)
