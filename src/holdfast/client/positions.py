@@ -104,10 +104,30 @@ class Offsets:
         while True:
             try:
                 return self._ask_once(wanted, spec)
-            except UnavailableError:  # a topic that was just made has no leader for a moment
+            except (UnavailableError, NotFoundError) as error:
                 if monotonic() > deadline:
                     raise
+                # librdkafka goes by the leaders that it knows, which a restart has changed, and a
+                # topic that was just made has none for a moment. Nor does it tell a topic that is
+                # gone from one that no broker leads now.
+                known = self._ask_who_leads()
+                if isinstance(error, NotFoundError) and not known.issuperset(wanted):
+                    raise
                 sleep(0.05)
+
+    def _ask_who_leads(self) -> set[Partition]:
+        """Every partition that there is. librdkafka keeps what it hears about their leaders."""
+        try:
+            cluster = self._connection.admin.list_topics(
+                timeout=self._connection.settings.request_timeout
+            )
+        except KafkaException as error:
+            raise translate(error, "Asking who leads the partitions") from None
+        return {
+            Partition(topic.topic, number)
+            for topic in cluster.topics.values()
+            for number in topic.partitions
+        }
 
     def _ask_once(self, partitions: list[Partition], spec: OffsetSpec) -> dict[Partition, int]:
         if not partitions:
