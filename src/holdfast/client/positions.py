@@ -124,8 +124,8 @@ class Offsets:
         except KafkaException as error:
             raise translate(error, "Asking who leads the partitions") from None
         return {
-            Partition(topic.topic, number)
-            for topic in cluster.topics.values()
+            Partition(name, number)
+            for name, topic in cluster.topics.items()
             for number in topic.partitions
         }
 

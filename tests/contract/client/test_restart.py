@@ -21,3 +21,15 @@ def test_offsets_are_looked_up_through_a_restart_and_an_absence(
         assert [r.records for r in client.topics.ranges(topic)] == [0, 1]
         with pytest.raises(NotFoundError):
             client.topics.ranges("never-made")
+
+
+def test_offsets_are_looked_up_right_after_a_restart(
+    fresh_kafka: BrokerProcess, topic: str
+) -> None:
+    with holdfast.connect(fresh_kafka.bootstrap, request_timeout=5) as client:
+        client.topics.create(topic, partitions=2)
+        client.send(topic, "x", partition=1).result()
+        assert [r.records for r in client.topics.ranges(topic)] == [0, 1]
+        fresh_kafka.kill()
+        fresh_kafka.start()
+        assert [r.records for r in client.topics.ranges(topic)] == [0, 1]
