@@ -186,6 +186,8 @@ class _Member:
             self._owner._end(START_AGAIN, f"The owner's thread has failed: {error!r}.")
 
     def _take_error(self, error: KafkaError) -> None:
+        if error.code() == KafkaError._AUTO_OFFSET_RESET:
+            return  # a fetch that began before the pause; what was deleted unread is seen elsewhere
         if error.code() in _GONE:
             self._owner._fenced()
         translated = translate(error, f"Being in the group {self._owner._names.group}")
