@@ -1,7 +1,8 @@
 """Brokers for tests, and what every test wants of them.
 
 `kafka` is one broker of each kind for the whole run, shared by all tests: use names of your own
-(`topic`). Tests that stop, kill or fill a broker take `fresh_kafka`, which nobody shares.
+(`topic`). Tests that stop, kill or fill a broker take `fresh_kafka`, which nobody shares. `spark`
+is one session for the whole run, too: a process can have but one.
 """
 
 import re
@@ -9,7 +10,10 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
+from pyspark.sql import SparkSession
 from tests.brokers import ApacheKafka, BrokerProcess, EmbeddedBroker
+
+from holdfast.pipeline.session import create_session
 
 KINDS = {"apache": ApacheKafka, "embedded": EmbeddedBroker}
 
@@ -42,6 +46,14 @@ def fresh_kafka(
     """Each kind of broker in turn, new, for this test alone."""
     with KINDS[request.param](tmp_path_factory.mktemp(f"fresh-{request.param}")) as broker:
         yield broker
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Spark as the pipeline starts it, with Python workers on two cores."""
+    session = create_session(tmp_path_factory.mktemp("spark"), master="local[2]")
+    yield session
+    session.stop()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
-"""One Spark session for all tests of the raw zone, and flows of their own."""
+"""Raw zones under test, each of a flow of its own."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,8 @@ from holdfast.client.settings import ClientSettings
 from holdfast.flows.registry import FlowDefinition
 from holdfast.pipeline.metrics import Metrics
 from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings, table_location
-from holdfast.pipeline.session import create_session
 
 LANDS_WITHIN_S = 180.0
-
-
-@pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    session = create_session(tmp_path_factory.mktemp("spark"), master="local[2]")
-    yield session
-    session.stop()
 
 
 class Zone:
