@@ -64,6 +64,14 @@ class AccessDeniedError(TerminalError):
     """The broker does not let this client do that."""
 
 
+class NotSignedInError(TerminalError):
+    """A request came without a credential, or with one that does not hold (any more)."""
+
+
+class RoleTooLowError(TerminalError):
+    """The one who asks is known, and may not do this."""
+
+
 class ConflictError(TerminalError):
     """The thing is in a state that forbids this, e.g. offsets of a group that has members."""
 

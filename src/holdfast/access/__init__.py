@@ -1,0 +1,11 @@
+"""Who may do what: tokens, roles, and what a role does not see.
+
+| module | idea |
+|---|---|
+| `roles` | `Role` and `Actor` |
+| `require` | `require(role)`: the FastAPI dependency that every route declares |
+| `gatekeeper` | who is behind a request: a token, a session, or anyone at all in open mode |
+| `tokens` | a token as a record: its secret, its hash, its form on the topic |
+| `token_store` | the topic `holdfast.tokens`: followed, written |
+| `masks` | values as a viewer may see them |
+"""
