@@ -92,6 +92,13 @@ class Document:
             raise self._unreadable(f"{name!r} must be true or false, not {value!r}")
         return value
 
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of texts; a field that is left out is an empty one."""
+        value = self._fields.pop(name, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self._unreadable(f"{name!r} must be a list of texts, not {value!r}")
+        return tuple(value)
+
     def optional_key(self) -> bytes | None:
         """The fields `key` or `key_base64`."""
         pair = {"key": self.optional_text("key"), "key_base64": self.optional_text("key_base64")}

@@ -11,6 +11,7 @@ Overflow = Literal["block", "dead-letter"]
 Start = Literal["earliest", "latest"]
 
 MAX_PARTITIONS = 10_000
+MAX_MASKS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,8 @@ class FlowDefinition:
     limits: Limits = Limits()
     schema: str | None = None
     """Spark DDL over JSON values; without it values are opaque bytes."""
+    masks: tuple[str, ...] = ()
+    """JSON paths whose values viewers do not see, e.g. `$.card.number` or `$..email`."""
 
     def __post_init__(self) -> None:
         check_flow_name(self.name)
@@ -50,6 +53,7 @@ class FlowDefinition:
             )
         _check_choice("start", self.start, get_args(Start))
         _check_choice("overflow", self.overflow, get_args(Overflow))
+        _check_masks(self.masks)
 
     @property
     def names(self) -> FlowNames:
@@ -70,6 +74,7 @@ def encode_flow(flow: FlowDefinition) -> tuple[bytes, bytes]:
             "flow_events": flow.limits.flow_events,
             "flow_bytes": flow.limits.flow_bytes,
             "schema": flow.schema,
+            "masks": list(flow.masks) or None,
         }
     )
 
@@ -91,6 +96,7 @@ def decode_flow(key: bytes | None, value: bytes | None) -> FlowDefinition:
                 flow_bytes=document.integer("flow_bytes"),
             ),
             schema=document.optional_text("schema"),
+            masks=document.texts("masks"),
         )
     except InvalidArgumentError as error:
         raise InvalidRecordError(f"This flow's definition cannot be read: {error}") from None
@@ -103,3 +109,13 @@ def decode_flow(key: bytes | None, value: bytes | None) -> FlowDefinition:
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise InvalidArgumentError(f"{name!r} is one of {', '.join(choices)}, not {value!r}.")
+
+
+def _check_masks(masks: tuple[str, ...]) -> None:
+    if len(masks) > MAX_MASKS:
+        raise InvalidArgumentError(f"A flow has at most {MAX_MASKS} masks, not {len(masks)}.")
+    for mask in masks:
+        if not mask.startswith("$"):
+            raise InvalidArgumentError(
+                f"The mask {mask!r} is not a JSON path: write it from the root, as in $.card.number."
+            )
