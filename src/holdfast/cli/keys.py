@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.output import Format, show, show_one
+from holdfast.cli.output import Format, Output, chosen, print_json, show, show_one
 from holdfast.cli.places import parse_duration
 from holdfast.cli.program import (
     Bootstrap,
@@ -23,7 +23,8 @@ from holdfast.cli.program import (
 from holdfast.flows.keys import key_from_base64, key_to_json
 
 if TYPE_CHECKING:
-    from holdfast.client.flow import KeyStatus
+    from holdfast.client.flow import Flow, KeyStatus
+    from holdfast.client.held import HeldEvent
     from holdfast.client.receipt import Receipt
 
 FlowName = Annotated[str, typer.Argument(metavar="FLOW", help="The flow.", show_default=False)]
@@ -132,17 +133,42 @@ def dead_letter(
 
 
 def held(
-    flow: FlowName, output: Format = None, bootstrap: Bootstrap = None, config: Config = None
-) -> None:
-    """List the keys of a flow that are held or draining.
+    flow: FlowName,
+    key: Annotated[
+        str | None, typer.Argument(metavar="[KEY]", help="Only this key.", show_default=False)
+    ] = None,
+    events: Annotated[
+        bool, typer.Option("--events", help="List the events that are held of KEY.")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Events in a page.")] = 100,
+    after: Annotated[
+        str | None,
+        typer.Option("--after", metavar="PLACE", help="Begin where the page before ended.",
+                     show_default="the first event"),
+    ] = None,
+    base64: Base64 = False,
+    output: Format = None,
+    bootstrap: Bootstrap = None,
+    config: Config = None,
+) -> None:  # fmt: skip
+    """List the keys of a flow that are held or draining, or the events that are held of one.
 
     \b
-    Example:
+    Examples:
       holdfast held orders -o json
+      holdfast held orders customer-7 --events
+      holdfast held orders customer-7 --events --after 2:1017
     """
+    wanted = None if key is None else _key(key, base64)
+    if events and wanted is None:
+        raise typer.BadParameter("say of which key: give KEY", param_hint="--events")
     with open_client(bootstrap, config) as client:
-        rows = [_row(status) for status in client.flow(flow).held()]
-    show(rows, output, empty=f"No key of {flow} is held.")
+        if events and wanted is not None:
+            _show_events(client.flow(flow), wanted, limit, after, output)
+            return
+        found = client.flow(flow).held()
+    rows = [_row(status) for status in found if wanted in (None, status.key)]
+    show(rows, output, empty=f"No key of {flow} is held." if key is None else f"{key} is active.")
 
 
 def status(
@@ -221,6 +247,35 @@ def _row(status: "KeyStatus") -> dict[str, Any]:
         "actor": first.actor if first else None,
         "reason": first.reason if first else None,
     }
+
+
+def _show_events(
+    flow: "Flow", key: bytes, limit: int, after: str | None, output: Output | None
+) -> None:
+    from holdfast.client.held import Place
+
+    start = None if after is None else Place.parse(after)
+    page = flow.held_events(key, start=start, limit=limit)
+    rows = [_event(event) for event in page.events]
+    if chosen(output) is Output.JSON:
+        print_json({"events": rows, "next": page.following and str(page.following)})
+        return
+    show(rows, output, empty="No event of this key is held here.")
+    if page.following is not None:
+        note(f"There may be more: --after {page.following}")
+
+
+def _event(event: "HeldEvent") -> dict[str, Any]:
+    return {
+        "source": f"{event.partition}:{event.offset}",
+        "time": datetime.fromtimestamp(event.timestamp / 1000, UTC).isoformat(),
+        "value": event.value,
+        "headers": [f"{name}={_text(value)}" for name, value in event.headers],
+    }
+
+
+def _text(value: str | bytes | None) -> str:
+    return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 def _time(milliseconds: int) -> str:

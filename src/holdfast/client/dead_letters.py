@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 from holdfast.client.connection import Connection
 from holdfast.client.producer import Producer
 from holdfast.client.record import Record
+from holdfast.client.source import SOURCE
 
-SOURCE = "holdfast-source"
-"""`<partition>:<offset>`"""
 SOURCE_TOPIC = "holdfast-source-topic"
 ERROR = "holdfast-error"
 """The error's class."""

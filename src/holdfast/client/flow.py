@@ -11,6 +11,7 @@ from typing import Any
 from holdfast.client.cluster import describe_cluster
 from holdfast.client.connection import Connection
 from holdfast.client.consumer import Consumer
+from holdfast.client.held import HeldPage, Place, read_held
 from holdfast.client.positions import Offsets, Partition
 from holdfast.client.producer import Producer
 from holdfast.client.receipt import Receipt
@@ -177,6 +178,16 @@ class Flow:
                     case Active(key):
                         entries.get(key, {}).pop(record.partition, None)
         return [_combined(key, found) for key, found in sorted(entries.items()) if found]
+
+    def held_events(
+        self, key: str | bytes, *, start: Place | None = None, limit: int = 100
+    ) -> HeldPage:
+        """Up to `limit` events that are held of a key, in the order in which they will come out;
+        the next page begins where `following` says."""
+        if limit < 1:
+            raise InvalidArgumentError(f"A page has at least one event, not {limit}.")
+        entries = self.status(key).entries
+        return read_held(self._connection, self.names, entries, start=start, limit=limit)
 
     def _ask(self, command: Command) -> Receipt:
         partitions = self.describe().partitions  # also: a command to no flow must not make topics

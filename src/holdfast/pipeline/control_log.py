@@ -14,12 +14,12 @@ from confluent_kafka import Consumer, KafkaError, Message
 
 from holdfast.client.connection import Connection
 from holdfast.client.kafka_errors import translate
+from holdfast.client.log_reader import next_messages
 from holdfast.client.positions import Partition
 from holdfast.errors import GateStoppedError, HoldfastError, TimedOutError
 from holdfast.flows.names import FlowNames
 from holdfast.gate import DUPLICATE_WINDOW, ControlLog
 from holdfast.pipeline.log_ends import LogEnds
-from holdfast.pipeline.log_reader import next_messages
 
 log = logging.getLogger(__name__)
 

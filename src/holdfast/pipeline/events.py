@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from confluent_kafka import Message
+
+from holdfast.client.source import Header
 
 COLUMNS = pa.schema(
     [
@@ -20,8 +21,6 @@ COLUMNS = pa.schema(
         ("invalid", pa.string()),  # why the event violates the flow's schema; null: it does not
     ]
 )
-
-Header = tuple[str, str | bytes | None]
 
 INVALID = "invalid"
 TOO_LARGE = "too-large"
@@ -100,13 +99,6 @@ class Events:
         flaws = {**self.flaws, **dict.fromkeys(found, Flaw(TOO_LARGE, TOO_LARGE_WHY))}
         interesting = [i for i in self.interesting if i not in flaws]
         return replace(self, flaws=flaws, interesting=interesting)
-
-
-def headers_of(message: Message) -> list[Header]:
-    """A message's headers; an empty list if it has none."""
-    headers = message.headers()
-    assert not isinstance(headers, dict)  # librdkafka gives them in order, with repeats
-    return headers or []
 
 
 def rows_of(rows: pa.Table, partition: int, start: int, end: int) -> pa.Table:

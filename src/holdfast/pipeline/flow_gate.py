@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from holdfast.client.connection import Connection
 from holdfast.client.positions import Partition
 from holdfast.errors import (
+    EventsLostError,
     FencedError,
     GateStoppedError,
     HoldfastError,
@@ -171,7 +172,7 @@ class FlowGate:
                 with self.lock.turn(), self._ending_if_gone():
                     self._make_sure()
                     result = work()
-            except (GateStoppedError, TransientError) as error:
+            except (GateStoppedError, EventsLostError, TransientError) as error:
                 self.say(error)
                 self.news.clear()
                 self.news.wait(pause)

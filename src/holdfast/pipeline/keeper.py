@@ -12,12 +12,12 @@ from time import monotonic
 from confluent_kafka import KafkaException, Message
 
 from holdfast.client.kafka_errors import translate
+from holdfast.client.log_reader import LogReader
 from holdfast.client.positions import Partition
 from holdfast.errors import HoldfastError
 from holdfast.gate import Backlog, HeldRow, Reading
 from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
 from holdfast.pipeline.loading import record_size, source_offset
-from holdfast.pipeline.log_reader import LogReader
 from holdfast.pipeline.steps import Prepared, decide_upkeep
 
 log = logging.getLogger(__name__)

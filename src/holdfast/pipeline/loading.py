@@ -5,7 +5,9 @@ import logging
 from confluent_kafka import Message
 
 from holdfast.client.connection import Connection
+from holdfast.client.log_reader import LogReader
 from holdfast.client.positions import Partition
+from holdfast.client.source import headers_of, source_of
 from holdfast.errors import GateStoppedError, InvalidRecordError, StaleStateError
 from holdfast.flows.names import FlowNames
 from holdfast.flows.registry import Start
@@ -17,10 +19,7 @@ from holdfast.gate import (
     check_log,
     starting_position,
 )
-from holdfast.pipeline.events import headers_of
 from holdfast.pipeline.log_ends import LogEnds
-from holdfast.pipeline.log_reader import LogReader
-from holdfast.pipeline.writer import source_of
 
 log = logging.getLogger(__name__)
 

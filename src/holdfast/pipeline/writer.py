@@ -4,15 +4,16 @@ from collections.abc import Collection, Sequence
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from holdfast.client.dead_letters import ERROR, MESSAGE, SOURCE
+from holdfast.client.dead_letters import ERROR, MESSAGE
 from holdfast.client.kafka_errors import translate
+from holdfast.client.source import SOURCE, Header, headers_of, source_of
 from holdfast.errors import RecordTooLargeError
 from holdfast.flows.journal import encode_journal
 from holdfast.flows.names import FlowNames
 from holdfast.flows.status import Entry, encode_active, encode_entry, encode_position
 from holdfast.gate import Drained, Result, Verdict
 from holdfast.pipeline import faults
-from holdfast.pipeline.events import TOO_LARGE, TOO_LARGE_WHY, Events, Header, headers_of
+from holdfast.pipeline.events import TOO_LARGE, TOO_LARGE_WHY, Events
 
 OVERFLOW = "overflow"
 DEAD_LETTERED = "dead-lettered"
@@ -196,13 +197,3 @@ class Writer:
         if error.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
             raise RecordRefusedError(topic, source_of(headers)) from None
         raise translate(error, f"Writing to {topic}") from None
-
-
-def source_of(headers: Sequence[Header]) -> tuple[int, int] | None:
-    """Partition and offset of the event that a record was made of. The last header counts: the
-    event may have come through another flow's gate before."""
-    for name, value in reversed(headers):
-        if name == SOURCE and isinstance(value, bytes):
-            partition, _, offset = value.partition(b":")
-            return int(partition), int(offset)
-    return None

@@ -251,6 +251,8 @@ def test_flow_and_key_verbs_with_bad_input(holdfast: Run, flow_name: str) -> Non
     holdfast("hold", flow_name, "%%", "--base64", code=2)
     holdfast("release", flow_name, "a", "--pace", "0", code=2)
     holdfast("hold", flow_name, "a", "--id", "no spaces", code=2)
+    holdfast("held", flow_name, "--events", code=2)
+    holdfast("held", flow_name, "a", "--events", "--after", "there", code=2)
 
 
 def test_the_doctor_is_content_with_a_broker(holdfast: Run) -> None:

@@ -8,12 +8,13 @@ import pyarrow as pa
 from confluent_kafka import Message
 
 from holdfast.client.connection import Connection
+from holdfast.client.log_reader import LogReader
 from holdfast.client.positions import Offsets, Partition
+from holdfast.client.source import headers_of
 from holdfast.errors import NotFoundError, TransientError
 from holdfast.pipeline.driver_path import SettingsChangedError, take_rows
-from holdfast.pipeline.events import COLUMNS, headers_of
+from holdfast.pipeline.events import COLUMNS
 from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
-from holdfast.pipeline.log_reader import LogReader
 
 
 class Feeder:

@@ -1,16 +1,19 @@
 """What the gate promises, on real brokers; batches come without Spark here."""
 
+import json
+import subprocess
+import sys
 import time
 
 import pytest
 from tests.brokers import BrokerProcess
 from tests.integration.pipeline.world import World, eventually, running
 
+from holdfast.client.held import Place, read_held
 from holdfast.flows.commands import Hold, encode_command
 from holdfast.flows.journal import Outcome
 from holdfast.flows.registry import Limits
 from holdfast.flows.status import KeyState
-from holdfast.pipeline.held import read_held
 
 
 @pytest.fixture
@@ -212,16 +215,61 @@ def test_what_is_held_of_a_key_is_read_page_by_page(world: World) -> None:
         world.send(b"k", *(b"%d" % i for i in range(7)), headers=[("x", b"1")])
         world.send(b"other", b"passes")
         world.wait_until_taken()
-        status = world.flow.status("k")
-        pages, start = [], None
+        pages: list[list[bytes | None]] = []
+        start: Place | None = None
         while True:
-            page = read_held(world.connection, world.names, status, start=start, limit=3)
+            page = world.flow.held_events("k", start=start, limit=3)
             pages.append([event.value for event in page.events])
             if page.following is None:
                 break
-            start = page.following
+            start = Place.parse(str(page.following))
         assert pages == [[b"0", b"1", b"2"], [b"3", b"4", b"5"], [b"6"]]
         assert page.events[0].headers == (("x", b"1"),)
         world.flow.release("k").wait(30)
         world.wait_for(Outcome.DRAINED, b"k")
-        assert read_held(world.connection, world.names, world.flow.status("k")).events == ()
+        assert world.flow.held_events("k").events == ()
+
+
+def test_a_page_of_held_events_looks_at_a_bounded_number_of_rows(kafka: BrokerProcess) -> None:
+    world = World(kafka, partitions=1)
+    with running(world):
+        world.flow.hold("many").wait(30)
+        world.flow.hold("k").wait(30)
+        world.send(b"many", *[b"-"] * 10)
+        world.send(b"k", b"1", b"2")
+        world.wait_until_taken()
+        entries = world.flow.status("k").entries
+        pages, start = [], None
+        while not pages or start is not None:
+            found = read_held(world.connection, world.names, entries, start=start, look_at=4)
+            pages.append([event.value for event in found.events])
+            start = found.following
+        assert [value for page in pages for value in page] == [b"1", b"2"]
+        assert len(pages) == 3
+
+
+def test_the_command_line_lists_what_is_held_of_a_key(world: World) -> None:
+    def held(*arguments: str) -> str:
+        command = [sys.executable, "-m", "holdfast.cli", "held", world.flow.name, *arguments]
+        return subprocess.run(
+            [*command, "-b", world.kafka.bootstrap],
+            capture_output=True, text=True, timeout=90, check=True,
+        ).stdout  # fmt: skip
+
+    with running(world):
+        world.flow.hold("k").wait(30)
+        world.send(b"k", b"1", b"2", None, headers=[("x", b"y")])
+        world.wait_until_taken()
+        eventually(lambda: world.flow.status("k").events == 3, "the count in status")
+        home = world.home(b"k")
+        page = json.loads(held("k", "--events", "-n", "2", "-o", "json"))
+        assert [(e["source"], e["value"]) for e in page["events"]] == [
+            (f"{home}:0", "1"),
+            (f"{home}:1", "2"),
+        ]
+        assert page["events"][0]["headers"] == ["x=y"]
+        rest = json.loads(held("k", "--events", "--after", page["next"], "-o", "json"))
+        assert [e["value"] for e in rest["events"]] == [None]
+        assert rest["next"] is None
+        assert held("k").split("\t")[0] == "k"
+        assert held("active") == ""

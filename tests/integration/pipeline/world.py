@@ -13,17 +13,16 @@ from tests.integration.pipeline.feeder import Feeder
 
 import holdfast
 from holdfast.client.connection import Connection
+from holdfast.client.log_reader import LogReader
 from holdfast.client.positions import Offsets, Partition
 from holdfast.client.settings import ClientSettings
+from holdfast.client.source import headers_of, source_of
 from holdfast.errors import AlreadyExistsError, TransientError
 from holdfast.flows.journal import JournalRecord, Outcome, decode_journal
 from holdfast.flows.keys import partition_of
 from holdfast.flows.registry import FlowDefinition
-from holdfast.pipeline.events import headers_of
 from holdfast.pipeline.flow_gate import FlowGate
 from holdfast.pipeline.keeper import Keeper
-from holdfast.pipeline.log_reader import LogReader
-from holdfast.pipeline.writer import source_of
 
 DEADLINE_S = 30.0
 

@@ -9,7 +9,7 @@ from confluent_kafka import Consumer, KafkaError, Message
 from holdfast.client.connection import Connection
 from holdfast.client.kafka_errors import translate
 from holdfast.client.positions import Partition
-from holdfast.errors import GateStoppedError, TimedOutError
+from holdfast.errors import EventsLostError, TimedOutError
 
 Isolation = Literal["read_committed", "read_uncommitted"]
 
@@ -52,7 +52,7 @@ class LogReader:
         """The records from `start` up to, and without, `end`, in chunks.
 
         Returns only when all below `end` was seen; raises TimedOutError if nothing comes for
-        long, GateStoppedError if offsets are gone.
+        long, EventsLostError if offsets are gone.
         """
         if start >= end:
             return
@@ -118,9 +118,9 @@ class LogReader:
             elif error.code() == KafkaError._PARTITION_EOF:
                 reached = max(reached, offset or 0)
             elif error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
-                raise GateStoppedError(
-                    f"The gate has stopped: {partition} has no offset {reached} any more "
-                    f"({error.str()}). Records that it needs were deleted."
+                raise EventsLostError(
+                    f"{partition} has no offset {reached} any more ({error.str()}). Records that "
+                    "are needed from there were deleted."
                 )
             elif not translate(error, "").transient:
                 raise translate(error, f"Reading {partition}")
