@@ -6,6 +6,7 @@
 | `require` | `require(role)`: the FastAPI dependency that every route declares |
 | `gatekeeper` | who is behind a request: a token, a session, or anyone at all in open mode |
 | `tokens` | a token as a record: its secret, its hash, its form on the topic |
-| `token_store` | the topic `holdfast.tokens`: followed, written |
+| `token_log` | the topic `holdfast.tokens`: written, and read as a whole |
+| `token_view` | the tokens as they are now, in memory |
 | `masks` | values as a viewer may see them |
 """

@@ -43,7 +43,7 @@ class Require:
         actor = gatekeeper.identify(
             token=bearer.credentials if bearer else None,
             session=session,
-            named=request.headers.get("X-Holdfast-Actor"),
+            named=_named(request),
         )
         if not actor.may(self.role):
             raise RoleTooLowError(
@@ -59,3 +59,9 @@ def require(role: Role) -> Require:
     `@router.get("/flows")` with `actor: Annotated[Actor, Depends(require(Role.VIEWER))]`.
     """
     return Require(role)
+
+
+def _named(request: Request) -> str | None:
+    """Who the caller says to be. Headers come as Latin-1, and names as UTF-8."""
+    header = request.headers.get("X-Holdfast-Actor")
+    return None if header is None else header.encode("latin-1").decode(errors="replace")

@@ -33,7 +33,12 @@ class TopicPlan:
 
 def registry_topic(brokers: int) -> TopicPlan:
     """The topic that lists all flows."""
-    return _truth(REGISTRY_TOPIC, 1, brokers, {"cleanup.policy": "compact"})
+    return table_topic(REGISTRY_TOPIC, brokers)
+
+
+def table_topic(name: str, brokers: int) -> TopicPlan:
+    """A topic that keeps the last record of each key."""
+    return _truth(name, 1, brokers, {"cleanup.policy": "compact"})
 
 
 def flow_topics(flow: FlowDefinition, brokers: int) -> tuple[TopicPlan, ...]:

@@ -1,0 +1,130 @@
+"""`holdfast token`: create, list and revoke the tokens of the API and the dashboard."""
+
+import getpass
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from holdfast.cli.output import Format, Output, print_json, show
+from holdfast.cli.places import parse_duration
+from holdfast.cli.program import Bootstrap, Config, application, note, open_client, run_application
+
+if TYPE_CHECKING:
+    from holdfast.access.tokens import Token
+
+app = application("Create, list and revoke the tokens of the API and the dashboard.")
+
+Name = Annotated[
+    str, typer.Argument(help="Who it is for: the name that commands are signed with.",
+                        show_default=False)
+]  # fmt: skip
+
+
+class RoleName(StrEnum):
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+
+
+@app.command("create")
+def create(
+    name: Name,
+    role: Annotated[
+        RoleName,
+        typer.Option("--role", "-r", help="Looks only; also acts on keys; also changes flows."),
+    ],
+    expires: Annotated[
+        str | None, typer.Option("--expires", "-e", help="End it after 90s, 10m, 2h, 7d.")
+    ] = None,
+    output: Format = None,
+    bootstrap: Bootstrap = None,
+    config: Config = None,
+) -> None:
+    """Create a token, and print it: it is shown this once, and kept nowhere.
+
+    It is live in every running instance within a second. The first one ends the open mode of those
+    that listen on loopback.
+
+    \b
+    Examples:
+      holdfast token create anna --role operator
+      holdfast token create wallboard --role viewer --expires 30d
+    """
+    from holdfast.access.roles import Role
+    from holdfast.access.token_log import TokenLog
+
+    expires_in = None if expires is None else parse_duration(expires, "--expires")
+    with open_client(bootstrap, config) as client:
+        token, text = TokenLog(client).create(
+            name, Role.parse(role.value), created_by=getpass.getuser(), expires_in=expires_in
+        )
+    if output is Output.JSON:
+        print_json({**_row(token), "token": text})
+        return
+    note(f"The token of {token.name} ({token.role.label}); it is not shown again:")
+    sys.stderr.flush()
+    print(text)
+
+
+@app.command("ls")
+def list_tokens(output: Format = None, bootstrap: Bootstrap = None, config: Config = None) -> None:
+    """List the tokens; their secrets are kept nowhere.
+
+    \b
+    Example:
+      holdfast token ls
+    """
+    from holdfast.access.token_log import TokenLog
+
+    with open_client(bootstrap, config) as client:
+        rows = [_row(token) for token in TokenLog(client).tokens()]
+    show(rows, output, empty="There are no tokens. 'holdfast token create NAME' makes one.")
+
+
+@app.command("revoke")
+def revoke(
+    name: Annotated[str, typer.Argument(help="Its name or id.", show_default=False)],
+    bootstrap: Bootstrap = None,
+    config: Config = None,
+) -> None:
+    """Revoke a token, and every session in a browser that was begun with it.
+
+    \b
+    Example:
+      holdfast token revoke anna
+    """
+    from holdfast.access.token_log import TokenLog
+
+    with open_client(bootstrap, config) as client:
+        token_log = TokenLog(client)
+        token_log.revoke(name)
+        left = token_log.tokens()
+    note(f"Revoked {name}: it does not hold any more.")
+    if not left:
+        note("That was the last one. An instance on loopback that is started now runs open.")
+
+
+def _row(token: "Token") -> dict[str, Any]:
+    from holdfast.access.token_log import now_ms
+
+    return {
+        "name": token.name,
+        "role": token.role.label,
+        "state": "expired" if token.expired(now_ms()) else "live",
+        "created": _time(token.created_at),
+        "created by": token.created_by,
+        "expires": None if token.expires_at is None else _time(token.expires_at),
+        "id": token.id,
+    }
+
+
+def _time(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="seconds")
+
+
+def run(name: str, arguments: Sequence[str]) -> int:
+    return run_application(app, name, arguments)
