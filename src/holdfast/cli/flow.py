@@ -1,18 +1,20 @@
-"""`holdfast flow`: list, create and describe flows."""
+"""`holdfast flow`: list, create, change and describe flows."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from holdfast.cli import USAGE
 from holdfast.cli.output import Format, show, show_one
 from holdfast.cli.program import (
     Bootstrap,
     Config,
     application,
+    fail,
     note,
     open_client,
     run_application,
@@ -21,9 +23,20 @@ from holdfast.cli.program import (
 if TYPE_CHECKING:
     from holdfast.flows.registry import FlowDefinition
 
-app = application("List, create and describe flows.")
+app = application("List, create, change and describe flows.")
 
 Name = Annotated[str, typer.Argument(help="The flow's name: a-z, 0-9 and '-'.", show_default=False)]
+
+
+KeyEvents = Annotated[int | None, typer.Option(min=1, help="Most held events of a key.")]
+KeyBytes = Annotated[int | None, typer.Option(min=1, help="Most held bytes of a key.")]
+FlowEvents = Annotated[int | None, typer.Option(min=1, help="Most held events in all.")]
+FlowBytes = Annotated[int | None, typer.Option(min=1, help="Most held bytes in all.")]
+Masks = Annotated[
+    list[str] | None,
+    typer.Option("--mask", metavar="PATH",
+                 help="JSON path that viewers do not see, e.g. '$.card.number'. May be repeated."),
+]  # fmt: skip
 
 
 class Overflow(StrEnum):
@@ -63,12 +76,11 @@ def create(
     overflow: Annotated[
         Overflow, typer.Option(help="What to do when no more can be held.")
     ] = Overflow.BLOCK,
-    key_events: Annotated[
-        int | None, typer.Option(min=1, help="Most held events of a key.")
-    ] = None,
-    key_bytes: Annotated[int | None, typer.Option(min=1, help="Most held bytes of a key.")] = None,
-    flow_events: Annotated[int | None, typer.Option(min=1, help="Most held events in all.")] = None,
-    flow_bytes: Annotated[int | None, typer.Option(min=1, help="Most held bytes in all.")] = None,
+    key_events: KeyEvents = None,
+    key_bytes: KeyBytes = None,
+    flow_events: FlowEvents = None,
+    flow_bytes: FlowBytes = None,
+    mask: Masks = None,
     bootstrap: Bootstrap = None,
     config: Config = None,
 ) -> None:
@@ -80,18 +92,53 @@ def create(
     """
     from holdfast.flows.registry import Limits
 
-    given = {
-        "key_events": key_events,
-        "key_bytes": key_bytes,
-        "flow_events": flow_events,
-        "flow_bytes": flow_bytes,
-    }
-    limits = Limits(**{limit: value for limit, value in given.items() if value is not None})
+    limits = Limits(**_given(key_events, key_bytes, flow_events, flow_bytes))
+    masks = _checked(mask or [])
     with open_client(bootstrap, config) as client:
         client.flow(name).create(
-            partitions=partitions, start=start.value, overflow=overflow.value, limits=limits
+            partitions=partitions,
+            start=start.value,
+            overflow=overflow.value,
+            limits=limits,
+            masks=masks,
         )
     note(f"Created the flow {name}: send its events to {name}.events.")
+
+
+@app.command("set")
+def change(
+    name: Name,
+    overflow: Annotated[
+        Overflow | None, typer.Option(help="What to do when no more can be held.")
+    ] = None,
+    key_events: KeyEvents = None,
+    key_bytes: KeyBytes = None,
+    flow_events: FlowEvents = None,
+    flow_bytes: FlowBytes = None,
+    mask: Masks = None,
+    no_masks: Annotated[bool, typer.Option("--no-masks", help="Viewers see all.")] = False,
+    bootstrap: Bootstrap = None,
+    config: Config = None,
+) -> None:
+    """Change a flow. What is not given stays; masks that are given replace those there were.
+
+    \b
+    Examples:
+      holdfast flow set orders --key-events 50000
+      holdfast flow set orders --mask '$.card.number' --mask '$..email'
+    """
+    limits = _given(key_events, key_bytes, flow_events, flow_bytes)
+    masks: Sequence[str] | None = () if no_masks else _checked(mask) if mask else None
+    if overflow is None and not limits and masks is None:
+        fail("nothing to change was given: see 'holdfast flow set --help'.", USAGE)
+    with open_client(bootstrap, config) as client:
+        flow = client.flow(name)
+        flow.change(
+            overflow=overflow.value if overflow else None,
+            limits=replace(flow.describe().limits, **limits) if limits else None,
+            masks=masks,
+        )
+    note(f"Changed the flow {name}; parts that run follow within a second.")
 
 
 @app.command("describe")
@@ -118,7 +165,29 @@ def _described(flow: "FlowDefinition") -> dict[str, Any]:
         "start": flow.start,
         "overflow": flow.overflow,
         **{name.replace("_", " "): limit for name, limit in asdict(flow.limits).items()},
+        "masks": list(flow.masks) or None,
     }
+
+
+def _given(
+    key_events: int | None, key_bytes: int | None, flow_events: int | None, flow_bytes: int | None
+) -> dict[str, int]:
+    limits = {
+        "key_events": key_events,
+        "key_bytes": key_bytes,
+        "flow_events": flow_events,
+        "flow_bytes": flow_bytes,
+    }
+    return {limit: value for limit, value in limits.items() if value is not None}
+
+
+def _checked(masks: Sequence[str]) -> Sequence[str]:
+    """The masks, if each can be read."""
+    from holdfast.access.masks import parse_mask
+
+    for mask in masks:
+        parse_mask(mask)
+    return masks
 
 
 def _time(milliseconds: int) -> str:

@@ -1,6 +1,5 @@
 """`holdfast token`: create, list and revoke the tokens of the API and the dashboard."""
 
-import getpass
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -56,11 +55,12 @@ def create(
     """
     from holdfast.access.roles import Role
     from holdfast.access.token_log import TokenLog
+    from holdfast.client.flow import user_name
 
     expires_in = None if expires is None else parse_duration(expires, "--expires")
     with open_client(bootstrap, config) as client:
         token, text = TokenLog(client).create(
-            name, Role.parse(role.value), created_by=getpass.getuser(), expires_in=expires_in
+            name, Role.parse(role.value), created_by=user_name(), expires_in=expires_in
         )
     if output is Output.JSON:
         print_json({**_row(token), "token": text})

@@ -2,8 +2,8 @@
 
 import getpass
 import uuid
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from time import time
 from typing import Any
@@ -71,6 +71,7 @@ class Flow:
         start: Start = "earliest",
         overflow: Overflow = "block",
         limits: Limits | None = None,
+        masks: Sequence[str] = (),
     ) -> "Flow":
         """Make the flow's topics and register it. Topics that are there already must fit.
 
@@ -84,6 +85,7 @@ class Flow:
             start=start,
             overflow=overflow,
             limits=limits or Limits(),
+            masks=tuple(masks),
         )
         brokers = len(describe_cluster(self._connection).brokers)
         self._make(registry_topic(brokers))
@@ -91,10 +93,27 @@ class Flow:
             raise AlreadyExistsError(f"There is a flow {self.name!r} already.")
         for plan in flow_topics(definition, brokers):
             self._make(plan)
-        key, value = encode_flow(definition)
-        self._producer().send(REGISTRY_TOPIC, value, key).result()
-        self._definition = definition
+        self._register(definition)
         return self
+
+    def change(
+        self,
+        *,
+        overflow: Overflow | None = None,
+        limits: Limits | None = None,
+        masks: Sequence[str] | None = None,
+    ) -> FlowDefinition:
+        """Change what may change of a flow; what is not given stays. Running parts follow."""
+        self._definition = None  # somebody else may have changed it since it was read
+        given = {
+            "overflow": overflow,
+            "limits": limits,
+            "masks": None if masks is None else tuple(masks),
+        }
+        changes = {name: value for name, value in given.items() if value is not None}
+        definition = replace(self.describe(), **changes)  # type: ignore[arg-type]
+        self._register(definition)
+        return definition
 
     def describe(self) -> FlowDefinition:
         """What was said of the flow when it was made, or NotFoundError."""
@@ -198,6 +217,11 @@ class Flow:
         delivered = self._producer().send(self.names.control, value, key).result()
         return Receipt(command, delivered.offset, self._connection, journal, journal_end)
 
+    def _register(self, definition: FlowDefinition) -> None:
+        key, value = encode_flow(definition)
+        self._producer().send(REGISTRY_TOPIC, value, key).result()
+        self._definition = definition
+
     def _make(self, plan: TopicPlan) -> None:
         topics = Topics(self._connection)
         try:
@@ -240,10 +264,11 @@ def _combined(key: bytes, entries: dict[int, Entry]) -> KeyStatus:
 
 
 def _signed(command_id: str | None, actor: str | None, at: int) -> dict[str, Any]:
-    return {"id": command_id or str(uuid.uuid4()), "actor": actor or _user(), "at": at}
+    return {"id": command_id or str(uuid.uuid4()), "actor": actor or user_name(), "at": at}
 
 
-def _user() -> str:
+def user_name() -> str:
+    """Who runs this process: the actor of commands that name none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a process without a user entry, as in many containers
