@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import fcntl
 import gc
-import ipaddress
 import logging
 import os
 import resource
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import uvloop
 
+from holdfast.addresses import is_loopback, parse_address
 from holdfast.broker.broker import Broker
 from holdfast.broker.dispatch import Dispatcher
 from holdfast.broker.housekeeping import keep_house
@@ -115,36 +115,19 @@ def lock_data_directory(data_dir: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def parse_address(text: str, setting: str) -> tuple[str, int]:
-    """`host:port`, with brackets around an IPv6 host."""
-    host, colon, port = text.rpartition(":")
-    if not colon or not port.isdigit() or int(port) > 65535 or not host:
-        raise ConfigError(f"{setting} = {text!r} is not an address: write it as host:port.")
-    return host.strip("[]"), int(port)
-
-
 def _check_addresses(settings: BrokerSettings) -> None:
     for setting in ("listen", "http"):
         address = getattr(settings, setting)
         if address is None or settings.insecure_listen:
             continue
         host, _ = parse_address(address, setting)
-        if not _is_loopback(host):
+        if not is_loopback(host):
             raise ConfigError(
                 f"{setting} = {address!r} is not a loopback address, and this broker asks nobody "
                 "for credentials: anyone who reaches it could read and write everything. "
                 "Listen on 127.0.0.1, or, where the network itself is trusted, "
                 "set insecure_listen = true."
             )
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _raise_file_limit() -> None:
