@@ -18,6 +18,7 @@ from holdfast.client.flow import Flow, list_flows
 from holdfast.client.groups import Groups
 from holdfast.client.positions import Where
 from holdfast.client.producer import Producer
+from holdfast.client.runs import Runs
 from holdfast.client.settings import ClientSettings
 from holdfast.client.topics import Topics
 from holdfast.flows.registry import FlowDefinition
@@ -141,6 +142,10 @@ class Client:
     def flows(self) -> list[FlowDefinition]:
         """All flows, by name."""
         return list_flows(self._connection)
+
+    @cached_property
+    def runs(self) -> Runs:
+        return Runs(self._connection, lambda: self._producer)
 
     def close(self) -> None:
         """Wait for what was sent."""

@@ -9,5 +9,8 @@
 | `commands` | records of `<flow>.control` |
 | `journal` | records of `<flow>.journal` |
 | `status` | records of `<flow>.status`, and the metadata of committed offsets |
+| `work` | what a run is asked to do: replay, backfill, redrive |
+| `runs` | records of `holdfast.runs` |
+| `redriven` | records of `holdfast.redriven` |
 | `documents` | JSON objects with a version, read strictly |
 """

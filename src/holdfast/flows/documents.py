@@ -99,6 +99,12 @@ class Document:
             raise self._unreadable(f"{name!r} must be a list of texts, not {value!r}")
         return tuple(value)
 
+    def optional_object(self, name: str) -> dict[str, Any] | None:
+        value = self._fields.pop(name, None)
+        if value is not None and not isinstance(value, dict):
+            raise self._unreadable(f"{name!r} must be an object, not {value!r}")
+        return value
+
     def optional_key(self) -> bytes | None:
         """The fields `key` or `key_base64`."""
         pair = {"key": self.optional_text("key"), "key_base64": self.optional_text("key_base64")}
