@@ -8,6 +8,7 @@
 | `registry` | a flow's entry in `holdfast.flows` |
 | `commands` | records of `<flow>.control` |
 | `journal` | records of `<flow>.journal` |
+| `reports` | records of `holdfast.pipeline`: how its parts are |
 | `status` | records of `<flow>.status`, and the metadata of committed offsets |
 | `work` | what a run is asked to do: replay, backfill, redrive |
 | `runs` | records of `holdfast.runs` |

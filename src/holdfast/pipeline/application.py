@@ -12,11 +12,11 @@ from prometheus_client import disable_created_metrics
 from pyspark.sql import SparkSession
 
 from holdfast.client.connection import Connection
+from holdfast.client.flow_registry import FlowRegistry
 from holdfast.client.settings import ClientSettings
 from holdfast.flows.registry import FlowDefinition
 from holdfast.logs import log_to_stderr
 from holdfast.pipeline.exits import START_AGAIN, end_process
-from holdfast.pipeline.flow_registry import FlowRegistry
 from holdfast.pipeline.gate_part import GatePart
 from holdfast.pipeline.http import HttpServer
 from holdfast.pipeline.metrics import Metrics

@@ -11,7 +11,7 @@ from holdfast.client.connection import Connection
 from holdfast.client.settings import ClientSettings
 from holdfast.flows.names import REGISTRY_TOPIC
 from holdfast.flows.registry import encode_flow
-from holdfast.pipeline.flow_registry import FlowRegistry
+from holdfast.client.flow_registry import FlowRegistry
 
 
 def follow(broker: BrokerProcess) -> FlowRegistry:

@@ -1,0 +1,28 @@
+"""What the routes stand on."""
+
+from dataclasses import dataclass
+
+from holdfast.client.client import Client
+from holdfast.client.connection import Connection
+from holdfast.views.views import Views
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The parts of the process that every route may use; on `app.state.services`."""
+
+    connection: Connection
+    client: Client
+    views: Views
+
+    @classmethod
+    def over(cls, connection: Connection) -> "Services":
+        """Services of one connection. They live from `start` to `stop`."""
+        return cls(connection, Client(connection), Views(connection))
+
+    def start(self) -> None:
+        self.views.start()
+
+    def stop(self) -> None:
+        self.views.stop()
+        self.client.close()
