@@ -15,6 +15,7 @@ from holdfast.pipeline.query_errors import said_by
 
 GATE_POOL = "gate"
 LAKE_POOL = "lake"
+RUNS_POOL = "runs"
 """Pools of `fairscheduler.xml`; see `use_pool`."""
 
 _LOOPBACK = "127.0.0.1"

@@ -100,11 +100,12 @@ class Transactions:
         self._call("begin_transaction")
         return self._producer.producer
 
-    def commit(self, offsets: Sequence[TopicPartition], group_metadata: bytes) -> None:
-        """Commit what was produced, and these offsets. If this raises, only a look at the
-        committed offsets can tell what came of it."""
+    def commit(self, offsets: Sequence[TopicPartition] = (), group_metadata: bytes = b"") -> None:
+        """Commit what was produced, and these offsets. If this raises, only a look at what was
+        committed (the offsets, or the records themselves) can tell what came of it."""
         faults.reach("before-offsets")
-        self._call("send_offsets_to_transaction", list(offsets), group_metadata, self._seconds)
+        if offsets:
+            self._call("send_offsets_to_transaction", list(offsets), group_metadata, self._seconds)
         self._deliver()
         faults.reach("before-commit")
         self._call("commit_transaction", self._seconds)

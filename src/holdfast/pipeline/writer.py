@@ -96,7 +96,7 @@ class Writer:
     def _write_plain(self, partition: int, events: Events, verdicts: bytearray) -> None:
         """Keyed, valid, without headers: the loop that most events go through."""
         assert self._producer is not None
-        names, produce = self._names, self._producer.produce
+        names, producer, produce = self._names, self._producer, self._producer.produce
         processed, prefix = names.processed, b"%d:" % partition
         rows = zip(
             events.keys, events.values, events.timestamps, events.offsets, verdicts, strict=True
@@ -109,7 +109,7 @@ class Writer:
             try:
                 produce(processed, value, key, -1, None, None, timestamp, headers)
             except (BufferError, KafkaException) as error:
-                self._insist(error, processed, value, key, -1, timestamp, headers)
+                insist(producer, error, processed, value, key, -1, timestamp, headers)
         faults.reach("mid-produce")
 
     def _write_each(self, partition: int, events: Events, verdicts: bytearray) -> None:
@@ -171,29 +171,30 @@ class Writer:
         try:
             self._producer.produce(topic, value, key, partition, None, None, timestamp, headers)
         except (BufferError, KafkaException) as error:
-            self._insist(error, topic, value, key, partition, timestamp, headers)
+            insist(self._producer, error, topic, value, key, partition, timestamp, headers)
 
-    def _insist(
-        self,
-        error: Exception,
-        topic: str,
-        value: bytes | None,
-        key: bytes | None,
-        partition: int,
-        timestamp: int,
-        headers: list[Header],
-    ) -> None:
-        """Wait for room in librdkafka's queue; what is refused for itself is an error."""
-        assert self._producer is not None
-        while isinstance(error, BufferError):
-            self._producer.poll(_FULL_QUEUE_SECONDS)
-            try:
-                self._producer.produce(topic, value, key, partition, None, None, timestamp, headers)
-            except (BufferError, KafkaException) as again:
-                error = again
-            else:
-                return
-        assert isinstance(error, KafkaException)
-        if error.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
-            raise RecordRefusedError(topic, source_of(headers)) from None
-        raise translate(error, f"Writing to {topic}") from None
+
+def insist(
+    producer: Producer,
+    error: Exception,
+    topic: str,
+    value: bytes | None,
+    key: bytes | None,
+    partition: int,
+    timestamp: int,
+    headers: list[Header],
+) -> None:
+    """After `produce` has raised `error`: wait for room in librdkafka's queue, and produce then;
+    what is refused for itself is an error."""
+    while isinstance(error, BufferError):
+        producer.poll(_FULL_QUEUE_SECONDS)
+        try:
+            producer.produce(topic, value, key, partition, None, None, timestamp, headers)
+        except (BufferError, KafkaException) as again:
+            error = again
+        else:
+            return
+    assert isinstance(error, KafkaException)
+    if error.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
+        raise RecordRefusedError(topic, source_of(headers)) from None
+    raise translate(error, f"Writing to {topic}") from None
