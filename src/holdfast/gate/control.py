@@ -105,6 +105,10 @@ class ControlLog:
                 raise UnreadableCommandError(offset, self._asked[self._index(offset)].why)
         return self._asked[self._index(control) : self._index(end)]
 
+    def since(self, offset: int) -> list[Asked]:
+        """All that is known from `offset` on, whether or not it can be read."""
+        return self._asked[self._index(offset) :]
+
     def forget(self, below: int) -> None:
         """Every partition's control is at `below` or higher: older records are not asked for."""
         if below <= self.start:

@@ -1,4 +1,4 @@
-"""Events of a topic as a stream of Spark's, read as all of the pipeline must read them."""
+"""Records of a topic as Spark reads them, a stream or a range: one way for all of the pipeline."""
 
 import json
 from collections.abc import Mapping
@@ -22,6 +22,9 @@ _KNOWN = {
     "ssl.endpoint.identification.algorithm",
 }  # fmt: skip
 
+# Java's client takes 500 records and a megabyte at a time, which is little for millions.
+_IN_BULK = {"kafka.max.poll.records": "5000", "kafka.max.partition.fetch.bytes": "4194304"}
+
 
 def read_events(
     session: SparkSession,
@@ -38,6 +41,40 @@ def read_events(
     is how the readers' groups, which never commit anything, are named.
     """
     options = {
+        **_reading(connection, topic, starts, reader),
+        "maxOffsetsPerTrigger": str(limit),
+        "includeHeaders": "true",
+    }
+    return session.readStream.format("kafka").options(**options).load()
+
+
+def read_range(
+    session: SparkSession,
+    connection: Connection,
+    topic: str,
+    *,
+    starts: Mapping[int, int],
+    ends: Mapping[int, int],
+    reader: str,
+    headers: bool = True,
+) -> DataFrame:
+    """The committed records from `starts` up to, and without, `ends`, which must be readable.
+
+    Both name every partition of the topic; records that are gone are an error.
+    """
+    options = {
+        **_reading(connection, topic, starts, reader),
+        "endingOffsets": json.dumps({topic: dict(ends)}),
+        "includeHeaders": str(headers).lower(),
+        **_IN_BULK,
+    }
+    return session.read.format("kafka").options(**options).load()
+
+
+def _reading(
+    connection: Connection, topic: str, starts: Mapping[int, int], reader: str
+) -> dict[str, str]:
+    return {
         "kafka.bootstrap.servers": ",".join(connection.addresses),
         "kafka.isolation.level": "read_committed",
         # Without it a fetch at the log's end waits half a second, and the batch with it.
@@ -46,11 +83,8 @@ def read_events(
         "subscribe": topic,
         "startingOffsets": json.dumps({topic: dict(starts)}),
         "failOnDataLoss": "true",
-        "maxOffsetsPerTrigger": str(limit),
-        "includeHeaders": "true",
         **security_options(connection.settings.kafka),
     }
-    return session.readStream.format("kafka").options(**options).load()
 
 
 def security_options(settings: Mapping[str, Any]) -> dict[str, str]:
