@@ -66,6 +66,15 @@ class Gatekeeper:
             "'holdfast token create' makes one."
         )
 
+    def credential(self, *, token: str | None, session: str | None) -> str | None:
+        """The id of the token that is used, also by way of a session; None if none holds."""
+        given = token or session
+        try:
+            found = self._proved(given, of_session=token is None) if given else None
+        except NotSignedInError:
+            return None
+        return (found.parent or found.id) if found else None
+
     def sign_in(self, token: str) -> str:
         """Begin a session of the token's. -> its text, for the cookie"""
         parent = self._proved(token.strip(), of_session=False)

@@ -31,6 +31,7 @@ GROUPS = {
         Command("up", "up", "Run everything on this machine"),
         Command("broker", "broker", "Run the embedded broker"),
         Command("pipeline", "pipeline", "Run the gate and the raw zone of every flow"),
+        Command("web", "web", "Run the REST API and the dashboard"),
         Command("token", "token", "Create, list and revoke tokens of the API and the dashboard"),
         Command("doctor", "doctor", "Check this machine, and say how to mend what is wrong"),
         Command("completion", "completion", "Print a completion script for your shell"),

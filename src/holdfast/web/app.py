@@ -1,0 +1,103 @@
+"""The app, put together: API, dashboard, sign-in, health, and what stands before them all."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import Depends, FastAPI, Request
+from starlette.middleware import Middleware
+from starlette.responses import RedirectResponse, Response
+
+from holdfast.access.gatekeeper import Gatekeeper
+from holdfast.access.require import require
+from holdfast.access.roles import Actor, Role
+from holdfast.access.token_log import TokenLog
+from holdfast.access.token_view import TokenView
+from holdfast.api.problems import problem
+from holdfast.api.services import Services
+from holdfast.client.connection import Connection
+from holdfast.dashboard.assets import PATH as ASSETS_PATH
+from holdfast.dashboard.assets import Assets
+from holdfast.errors import NotSignedInError
+from holdfast.web.headers import SecurityHeaders
+from holdfast.web.health import Readiness, health_router
+from holdfast.web.limits import BodyLimit, TimeLimit
+from holdfast.web.login import LOGIN, login_router
+from holdfast.web.metrics import WebMetrics
+from holdfast.web.origins import OwnSiteOnly
+from holdfast.web.rate_limit import Buckets, RateLimit
+from holdfast.web.request_log import RequestLog
+from holdfast.web.settings import WebSettings
+from holdfast.web.streams import OpenStreams, Streams
+
+OPENAPI = "/api/v1/openapi.json"
+
+
+def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
+    """The app over one cluster. It follows the cluster while it runs; nothing waits for that."""
+    services = Services.over(connection)
+    tokens = TokenView(connection)
+    gatekeeper = Gatekeeper(tokens, TokenLog(services.client), loopback=settings.loopback)
+    readiness = Readiness(services, gatekeeper)
+    streams = OpenStreams()
+    metrics = WebMetrics(streams.__len__, lambda: not readiness.missing())
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        tokens.start()
+        services.start()
+        yield
+        services.stop()
+        tokens.close()
+
+    app = FastAPI(
+        title="Holdfast",
+        version=version("holdfast"),
+        description="Put any key of a stream on hold, and let it go again.",
+        lifespan=lifespan,
+        # The pages that come with FastAPI load scripts from elsewhere, and ask nobody who they are.
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        middleware=[
+            Middleware(RequestLog, metrics),
+            Middleware(SecurityHeaders, tls=settings.tls),
+            Middleware(OwnSiteOnly, settings),
+            Middleware(
+                RateLimit,
+                Buckets(settings.requests_per_second, settings.request_burst),
+                gatekeeper,
+            ),
+            Middleware(BodyLimit, most_bytes=settings.max_body_bytes),
+            Middleware(TimeLimit, seconds=settings.request_seconds),
+            Middleware(Streams, streams),
+        ],
+    )
+    app.state.services = services
+    app.state.gatekeeper = gatekeeper
+    app.state.streams = streams
+    app.include_router(health_router(readiness.missing, metrics))
+    app.include_router(login_router(gatekeeper, tls=settings.tls))
+    app.mount(ASSETS_PATH, Assets(), name="static")
+    app.add_exception_handler(NotSignedInError, _ask_to_sign_in)  # type: ignore[arg-type]
+    _add_openapi(app)
+    return app
+
+
+def _add_openapi(app: FastAPI) -> None:
+    @app.get(OPENAPI, include_in_schema=False)
+    def openapi(_: Annotated[Actor, Depends(require(Role.VIEWER))]) -> dict[str, Any]:
+        return app.openapi()
+
+
+async def _ask_to_sign_in(request: Request, error: NotSignedInError) -> Response:
+    """A person at a page is sent to the page where one signs in; a program is told."""
+    target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    if request.headers.get("HX-Request"):
+        # A part of a page cannot become another page: htmx is told to go there.
+        return Response(status_code=401, headers={"HX-Redirect": LOGIN})
+    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        return RedirectResponse(f"{LOGIN}?next={quote(target, safe='')}", status_code=303)
+    return problem(401, "not-signed-in", str(error), headers={"WWW-Authenticate": "Bearer"})

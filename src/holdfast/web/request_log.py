@@ -1,0 +1,65 @@
+"""One line for each request, without its secrets; and its place in the metrics."""
+
+import logging
+from time import perf_counter
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from holdfast.web.metrics import WebMetrics
+
+log = logging.getLogger(__name__)
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_QUIET = ("/healthz", "/readyz", "/metrics", "/static")
+"""Asked for all the time: no news, unless something is wrong."""
+
+
+class RequestLog:
+    """Outermost of all, so that it sees what becomes of every request.
+
+    Neither headers nor the query are written: there a token could be.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: WebMetrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = perf_counter()
+        status, seconds = 500, 0.0
+
+        async def watched(message: Message) -> None:
+            nonlocal status, seconds
+            if message["type"] == "http.response.start":
+                status, seconds = message["status"], perf_counter() - began
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        finally:
+            self._write(scope, status, seconds or perf_counter() - began)
+
+    def _write(self, scope: Scope, status: int, seconds: float) -> None:
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._metrics.answered(method, _route(scope), status, seconds)
+        quiet = scope["path"].startswith(_QUIET) and status < 500
+        actor = scope.get("state", {}).get("actor")
+        log.log(
+            logging.DEBUG if quiet else logging.INFO,
+            "%s %s %d in %.0f ms by %s from %s",
+            method,
+            scope["path"],
+            status,
+            seconds * 1000,
+            actor.name if actor else "-",
+            scope["client"][0] if scope.get("client") else "-",
+        )
+
+
+def _route(scope: Scope) -> str:
+    """The route's template: addresses have keys in them, and would be metrics without end."""
+    path = getattr(scope.get("route"), "path", None)
+    return path if isinstance(path, str) else "unmatched"
