@@ -1,0 +1,180 @@
+"""Flow: its rates, three live lanes, its keys, and what was asked lately."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from holdfast.dashboard.commands import CommandRow, recent_commands, times_to_effective
+from holdfast.dashboard.key_name import KeyName
+from holdfast.dashboard.looks import Look, key_looks
+from holdfast.dashboard.pages.overview import FlowLine, flow_line
+from holdfast.flows.registry import FlowDefinition
+from holdfast.flows.status import KeyState
+from holdfast.views.flow_view import FlowSummary, FlowView
+from holdfast.views.keys import KeyQuery, KeyRow, KeySort
+
+PAGE = 25
+LANE_ROWS = 8
+SOON_MS = 3_600_000
+_NEAR_LIMIT = 0.5
+"""From half of its limit on, a key shows how full it is."""
+_ACTIVITY = 8
+
+COLUMNS = (
+    ("key", "Key", ""),
+    ("state", "State", ""),
+    ("reason", "Reason", ""),
+    ("actor", "Actor", ""),
+    ("since", "Since", ""),
+    ("expires", "Expires", ""),
+    ("events", "Events", "num"),
+    ("bytes", "Bytes", "num"),
+    ("oldest", "Oldest", "num"),
+)
+_FILTERS = {
+    "all": KeyQuery(),
+    "held": KeyQuery(states=frozenset({KeyState.HELD})),
+    "draining": KeyQuery(states=frozenset({KeyState.DRAINING})),
+    "pending": KeyQuery(pending=True),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyFilter:
+    """What the table shows, as it stands in the page's address."""
+
+    show: str = "all"
+    search: str = ""
+    sort: KeySort = KeySort.SINCE
+    descending: bool = True
+    cursor: str | None = None
+
+    def query(self, limit: int = PAGE) -> KeyQuery:
+        """The view's query."""
+        chosen = _FILTERS.get(self.show, _FILTERS["all"])
+        return KeyQuery(
+            states=chosen.states,
+            pending=chosen.pending,
+            search=self.search,
+            sort=self.sort,
+            descending=self.descending,
+            limit=limit,
+            cursor=self.cursor,
+        )
+
+    def address(self, **changes: str | None) -> str:
+        """The query string with some values changed; what is as usual is left out."""
+        values: dict[str, str | None] = {
+            "show": None if self.show == "all" else self.show,
+            "q": self.search or None,
+            "sort": None if self.sort is KeySort.SINCE else self.sort.value,
+            "order": None if self.descending else "asc",
+            "cursor": self.cursor,
+            **changes,
+        }
+        return urlencode({name: value for name, value in values.items() if value is not None})
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLine:
+    """One key of the table."""
+
+    name: KeyName
+    row: KeyRow
+    looks: tuple[Look, ...]
+    used: float
+    """How much of the key's limit is held, from 0 to 100; 0 while it is far from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SortLink:
+    """The head of a column."""
+
+    title: str
+    style: str
+    address: str
+    direction: str
+    """`ascending`, `descending`, or empty where another column sorts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyTable:
+    """A page of keys."""
+
+    filter: KeyFilter
+    lines: tuple[KeyLine, ...]
+    total: int
+    counts: tuple[tuple[str, str, int], ...]
+    """Filter, its title, how many keys it shows."""
+    columns: tuple[SortLink, ...]
+    first: str | None
+    """The address of the first page, unless this is it."""
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowPage:
+    """The page but its table."""
+
+    definition: FlowDefinition
+    line: FlowLine
+    summary: FlowSummary
+    activity: tuple[CommandRow, ...]
+    usual_ms: int | None
+    """How long a command usually takes to be effective."""
+    held_rate: float
+
+
+def flow_page(view: FlowView, now: int) -> FlowPage:
+    """One flow."""
+    summary = view.summary()
+    commands = recent_commands(view, now)
+    times = times_to_effective(commands)
+    return FlowPage(
+        definition=view.definition,
+        line=flow_line(view, summary),
+        summary=summary,
+        activity=tuple(commands[:_ACTIVITY]),
+        usual_ms=times[len(times) // 2] if times else None,
+        held_rate=summary.now.held if summary.now else 0.0,
+    )
+
+
+def key_table(view: FlowView, chosen: KeyFilter) -> KeyTable:
+    """The keys that the filter asks for. InvalidArgumentError for a cursor that is none."""
+    page = view.keys(chosen.query())
+    limits = view.definition.limits
+    return KeyTable(
+        filter=chosen,
+        lines=tuple(
+            _line(row, max(row.events / limits.key_events, row.bytes / limits.key_bytes))
+            for row in page.rows
+        ),
+        total=page.total,
+        counts=tuple(_count(view, name) for name in _FILTERS),
+        columns=tuple(_column(chosen, *column) for column in COLUMNS),
+        first=chosen.address(cursor=None) if chosen.cursor else None,
+        next=chosen.address(cursor=page.cursor) if page.cursor else None,
+    )
+
+
+def _line(row: KeyRow, share: float) -> KeyLine:
+    used = min(100.0, 100 * share) if share >= _NEAR_LIMIT or row.overflow else 0.0
+    return KeyLine(KeyName(row.key), row, key_looks(row), used)
+
+
+def _count(view: FlowView, name: str) -> tuple[str, str, int]:
+    chosen = KeyFilter(show=name)
+    return name, name.capitalize(), view.keys(chosen.query(limit=1)).total
+
+
+def _column(chosen: KeyFilter, name: str, title: str, style: str) -> SortLink:
+    sorted_by = chosen.sort.value == name
+    # The first click on a column of numbers or times shows the most, the newest first.
+    falls = not chosen.descending if sorted_by else name not in ("key", "state", "reason", "actor")
+    address = chosen.address(
+        sort=None if name == KeySort.SINCE.value else name,
+        order=None if falls else "asc",
+        cursor=None,
+    )
+    direction = ("descending" if chosen.descending else "ascending") if sorted_by else ""
+    return SortLink(title, style, address, direction)

@@ -1,0 +1,127 @@
+/* What keeps a page alive: the API's stream of changes, and the sign that it is connected.
+
+   <body data-stream="/api/v1/…"> names the stream. Each change becomes an event on <body> that
+   fragments are refreshed by (hx-trigger="live-keys from:body"): at most one of a kind in 500 ms,
+   the last one never lost, and none while the tab is hidden. A connection that is lost is shown,
+   and tried again until it is there; then everything is fetched anew. */
+(function () {
+  "use strict";
+  const PACE_MS = 500, RETRY_MS = [500, 1000, 2000, 4000], SILENCE_MS = 40000, HIDDEN_MS = 15000;
+  const body = document.body, sign = document.getElementById("live");
+  const text = sign && sign.querySelector("[data-live-text]");
+  const url = body.dataset.stream;
+  const due = new Map();
+  let source = null, tries = 0, heard = Date.now(), lost = false, retry = 0, sleeping = 0, last = "";
+
+  function clock(at) { return new Date(at).toISOString().slice(11, 19); }
+
+  function show() {
+    if (!text) return;
+    sign.classList.toggle("lost", lost);
+    if (lost) text.textContent = "Reconnecting…, as of " + clock(heard);
+    else {
+      const time = document.createElement("em");
+      time.className = "mut";
+      time.textContent = " · " + clock(Date.now()) + " UTC";
+      text.replaceChildren("Live", time);
+    }
+  }
+
+  function announce(kind, detail) {
+    let turn = due.get(kind);
+    if (!turn) due.set(kind, (turn = { at: 0, timer: 0 }));
+    if (turn.timer) return;
+    const wait = Math.max(0, turn.at + PACE_MS - Date.now());
+    turn.timer = setTimeout(() => {
+      turn.timer = 0;
+      turn.at = Date.now();
+      if (document.hidden) turn.missed = true;
+      else body.dispatchEvent(new CustomEvent("live-" + kind, { detail }));
+    }, wait);
+  }
+
+  function everything() {
+    for (const kind of (body.dataset.kinds || "").split(" ").filter(Boolean)) announce(kind);
+  }
+
+  function hear(event) {
+    heard = Date.now();
+    if (event.lastEventId) last = event.lastEventId;
+  }
+
+  function lose() {
+    if (!lost) { lost = true; show(); }
+    if (source) source.close();
+    source = null;
+    clearTimeout(retry);
+    retry = setTimeout(connect, RETRY_MS[Math.min(tries++, RETRY_MS.length - 1)]);
+  }
+
+  function connect() {
+    clearTimeout(retry);
+    const address = new URL(url, location.href);
+    if (last) address.searchParams.set("last_event_id", last);
+    source = new EventSource(address);
+    source.onopen = () => {
+      const again = lost;
+      tries = 0; lost = false; heard = Date.now();
+      show();
+      if (again) everything();
+    };
+    source.onerror = lose;
+    source.onmessage = hear;
+    source.addEventListener("reset", (event) => { hear(event); last = ""; everything(); });
+    for (const [name, kinds] of Object.entries(JSON.parse(body.dataset.events || "{}"))) {
+      source.addEventListener(name, (event) => {
+        hear(event);
+        for (const kind of kinds) announce(kind);
+        body.dispatchEvent(new CustomEvent("stream-" + name, { detail: event.data }));
+      });
+    }
+  }
+
+  /* A browser gives one site six connections: a tab that nobody looks at gives its own back. */
+  function sleepOrWake() {
+    clearTimeout(sleeping);
+    if (document.hidden) {
+      sleeping = setTimeout(() => { if (source) source.close(); source = null; }, HIDDEN_MS);
+      return;
+    }
+    if (!source && !retry) { lost = true; connect(); }
+    else if (!source) connect();
+    for (const [kind, turn] of due) if (turn.missed) { turn.missed = false; announce(kind); }
+  }
+
+  if (url) {
+    connect();
+    document.addEventListener("visibilitychange", sleepOrWake);
+    window.addEventListener("online", () => { if (lost) connect(); });
+    window.addEventListener("pagehide", () => { if (source) source.close(); });
+    setInterval(() => { if (source && !lost && Date.now() - heard > SILENCE_MS) lose(); else if (!lost) show(); }, 1000);
+  } else if (sign) sign.hidden = true;
+
+  /* Times that run on their own: how long something has been waiting, or is still to wait. */
+  function span(ms) {
+    const s = Math.max(0, ms / 1000);
+    if (s < 10) return s.toFixed(1) + "s";
+    const parts = [[86400, "d"], [3600, "h"], [60, "m"], [1, "s"]];
+    let whole = Math.floor(s);
+    for (let i = 0; i < parts.length; i++) {
+      const [length, unit] = parts[i];
+      if (whole < length) continue;
+      const first = Math.floor(whole / length) + unit;
+      if (unit === "m" || unit === "s") return first;
+      const second = Math.floor((whole % length) / parts[i + 1][0]);
+      return second ? first + " " + second + parts[i + 1][1] : first;
+    }
+    return "0s";
+  }
+  const skew = Number(body.dataset.now || Date.now()) - Date.now();
+  setInterval(() => {
+    if (document.hidden || lost) return;
+    const now = Date.now() + skew;
+    for (const element of document.querySelectorAll("[data-since]")) set(element, span(now - element.dataset.since));
+    for (const element of document.querySelectorAll("[data-until]")) set(element, element.dataset.until <= now ? "now" : "in " + span(element.dataset.until - now));
+  }, 1000);
+  function set(element, value) { if (element.textContent !== value) element.textContent = value; }
+})();
