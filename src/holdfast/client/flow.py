@@ -2,7 +2,7 @@
 
 import getpass
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from time import time
@@ -11,6 +11,7 @@ from typing import Any
 from holdfast.client.cluster import describe_cluster
 from holdfast.client.connection import Connection
 from holdfast.client.consumer import Consumer
+from holdfast.client.delivery import Delivery
 from holdfast.client.held import HeldPage, Place, read_held
 from holdfast.client.positions import Offsets, Partition
 from holdfast.client.producer import Producer
@@ -213,9 +214,16 @@ class Flow:
         home = 0 if isinstance(command, Void) else partition_of(command.key, partitions)
         journal = Partition(self.names.journal, home)
         journal_end = Offsets(self._connection).ends([journal])[journal]
-        key, value = encode_command(command)
-        delivered = self._producer().send(self.names.control, value, key).result()
+        delivered = self.append([command])[0].result()
         return Receipt(command, delivered.offset, self._connection, journal, journal_end)
+
+    def append(self, commands: Iterable[Command]) -> list[Delivery]:
+        """Hand commands over to the control log, in this order; each is requested once its
+        delivery has a result. For many at once, and for those who follow the journal themselves:
+        the flow must be known to exist."""
+        records = [encode_command(command) for command in commands]
+        producer = self._producer()
+        return [producer.send(self.names.control, value, key) for key, value in records]
 
     def _register(self, definition: FlowDefinition) -> None:
         key, value = encode_flow(definition)
