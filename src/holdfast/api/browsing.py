@@ -14,7 +14,7 @@ from confluent_kafka import Message
 
 from holdfast.access.masks import visible_value
 from holdfast.access.roles import Actor
-from holdfast.api.matching import Filter
+from holdfast.api.matching import NO_FILTER, Filter
 from holdfast.client.connection import Connection
 from holdfast.client.log_reader import LogReader
 from holdfast.client.positions import Offsets, Partition
@@ -26,6 +26,7 @@ MAX_PAGE = 500
 MOST_RECORDS = 50_000
 MOST_BYTES = 64 * 1024 * 1024
 MOST_SECONDS = 4.0
+MOST_CHUNK_BYTES = 16 * 1024 * 1024
 _FIRST_CHUNK = 100
 _LARGEST_CHUNK = 5_000
 
@@ -57,7 +58,7 @@ class Browse:
     since: int | None = None
     until: int | None = None
     """Times of records, in milliseconds since 1970; `until` is not included."""
-    filter: Filter = Filter()
+    filter: Filter = NO_FILTER
     limit: int = 50
     cursor: str | None = None
 
@@ -161,6 +162,7 @@ class _Stretch:
         self._reader = reader
         self._budget = budget
         self._chunk = min(_LARGEST_CHUNK, max(_FIRST_CHUNK, query.limit))
+        self._too_much = False
         self._matches: list[Seen] = []
         """Found and not handed out, the next one last."""
 
@@ -189,15 +191,25 @@ class _Stretch:
         high = self.high if newest else min(self.high, self.low + self._chunk)
         self._chunk = min(_LARGEST_CHUNK, 4 * self._chunk)
         found = [seen for message in self._messages(low, high) if (seen := self._look(message))]
+        if self._too_much:
+            self._too_much = False
+            self._chunk = max(1, (high - low) // 8)
+            return
         if newest:
             self._matches, self.high = found, low
         else:
             self._matches, self.low = found[::-1], high
 
     def _messages(self, low: int, high: int) -> Iterator[Message]:
+        """The records of a chunk. One with too many bytes is left, to be read in smaller ones."""
+        most = self._budget.bytes + MOST_CHUNK_BYTES
         try:
             for messages in self._reader.read(self.place, low, high):
-                yield from messages
+                for message in messages:
+                    yield message
+                    if self._budget.bytes > most and high - low > 1:
+                        self._too_much = True
+                        return
         except EventsLostError:
             return  # retention took them in this moment
         except TimedOutError:
@@ -219,11 +231,9 @@ def _merge(stretches: list[_Stretch], query: Browse, budget: _Budget) -> tuple[l
     pick = max if query.order == "newest" else min
     while len(found) < query.limit:
         heads = [(seen.time, index) for index, s in enumerate(stretches) if (seen := s.head())]
-        if budget.spent() and any(s.low < s.high for s in stretches):
-            # A partition that was not looked into may have the next one: better none than wrong.
-            unsure = any(not s.finished and s.head() is None for s in stretches)
-            if unsure or not heads:
-                return found, budget.spent()
+        spent = budget.spent()
+        if spent and any(s.head() is None and not s.finished for s in stretches):
+            return found, spent  # the next one may be where nobody has looked
         if not heads:
             break
         found.append(stretches[pick(heads)[1]].pop())

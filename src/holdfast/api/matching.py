@@ -37,7 +37,7 @@ class Filter:
 
     @property
     def empty(self) -> bool:
-        return self == Filter()
+        return self == NO_FILTER
 
     def matches(
         self, key: bytes | None, value: bytes | None, headers: list[tuple[str, bytes | None]]
@@ -49,6 +49,9 @@ class Filter:
         if self.text and not _has_text(self.text, key, value):
             return False
         return not self.json_path or _finds(self.json_path, self.json_value, value)
+
+
+NO_FILTER = Filter()
 
 
 def _has_text(text: str, key: bytes | None, value: bytes | None) -> bool:

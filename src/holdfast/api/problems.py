@@ -1,26 +1,168 @@
-"""Errors as `application/problem+json` (RFC 9457), each with a stable code."""
+"""Errors as `application/problem+json` (RFC 9457), each with a code that never changes.
 
-from collections.abc import Mapping
-from http import HTTPStatus
+`code` is for programs, `title` says the kind of error, and `detail` says what happened, what it
+means and what to do.
+"""
 
-from starlette.responses import JSONResponse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from holdfast import errors
+from holdfast.api.commanding import IdempotencyKeyReusedError, KeyNotHeldError
+from holdfast.errors import HoldfastError
 
 MEDIA_TYPE = "application/problem+json"
 
 
-def problem(
-    status: int, code: str, detail: str, *, headers: Mapping[str, str] | None = None
-) -> JSONResponse:
-    """An answer that says what is wrong: `code` for programs, `detail` for people."""
-    return JSONResponse(
-        {
-            "type": "about:blank",
-            "title": HTTPStatus(status).phrase,
-            "status": status,
-            "code": code,
-            "detail": detail,
-        },
-        status_code=status,
-        headers=dict(headers or {}),
-        media_type=MEDIA_TYPE,
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of error, as callers see it."""
+
+    code: str
+    status: int
+    title: str
+
+
+_INTERNAL = Kind("internal", 500, "Something went wrong here")
+
+# The first class that an error is an instance of counts.
+_KINDS: tuple[tuple[type[HoldfastError], Kind], ...] = (
+    (errors.NotSignedInError, Kind("not-signed-in", 401, "Nobody is signed in")),
+    (errors.RoleTooLowError, Kind("role-too-low", 403, "The role does not allow this")),
+    (
+        IdempotencyKeyReusedError,
+        Kind("idempotency-key-reused", 422, "The Idempotency-Key belongs to another request"),
+    ),
+    (KeyNotHeldError, Kind("key-not-held", 409, "The key is not held")),
+    (errors.RecordTooLargeError, Kind("record-too-large", 413, "The record is too large")),
+    (errors.InvalidArgumentError, Kind("invalid-argument", 422, "A value cannot be used")),
+    (errors.InvalidRecordError, Kind("invalid-record", 422, "A record cannot be used")),
+    (errors.NotFoundError, Kind("not-found", 404, "There is no such thing")),
+    (errors.AlreadyExistsError, Kind("already-exists", 409, "There is one already")),
+    (errors.ConflictError, Kind("conflict", 409, "Its state forbids this")),
+    (errors.AccessDeniedError, Kind("broker-denies", 502, "The broker denies this")),
+    (errors.TimedOutError, Kind("timed-out", 504, "No answer came in time")),
+    (errors.TransientError, Kind("unavailable", 503, "Not possible just now")),
+)
+
+_STATUSES = {
+    400: Kind("bad-request", 400, "The request cannot be read"),
+    404: Kind("not-found", 404, "There is no such thing"),
+    405: Kind("method-not-allowed", 405, "This address does not take this method"),
+    413: Kind("body-too-large", 413, "The request is too large"),
+    429: Kind("too-many-requests", 429, "Too many requests"),
+}
+
+
+class FieldError(BaseModel):
+    """What is wrong with one part of a request."""
+
+    where: str = Field(examples=["body.expires_in"])
+    what: str = Field(examples=["Input should be greater than 0"])
+
+
+class Problem(BaseModel):
+    """Why a request was not carried out."""
+
+    type: str = Field(examples=["urn:holdfast:problem:not-found"])
+    title: str = Field(examples=["There is no such thing"])
+    status: int = Field(examples=[404])
+    code: str = Field(
+        description="Stable: made for programs to tell kinds of errors apart.",
+        examples=["not-found"],
     )
+    detail: str = Field(examples=["There is no flow 'order'."])
+    errors: list[FieldError] | None = Field(
+        default=None, description="Of a request that is not of the form that is asked for."
+    )
+
+
+def kind_of(error: Exception) -> Kind:
+    """How callers see an error."""
+    for kind, known in _KINDS:
+        if isinstance(error, kind):
+            return known
+    return _INTERNAL
+
+
+def problem(kind: Kind, detail: str, fields: Sequence[FieldError] | None = None) -> Response:
+    """The answer that tells of it."""
+    body = Problem(
+        type=f"urn:holdfast:problem:{kind.code}",
+        title=kind.title,
+        status=kind.status,
+        code=kind.code,
+        detail=detail,
+        errors=None if fields is None else list(fields),
+    )
+    headers = {"WWW-Authenticate": "Bearer"} if kind.status == 401 else {}
+    if kind.status == 503:
+        headers["Retry-After"] = "1"
+    return JSONResponse(
+        body.model_dump(exclude_none=True), kind.status, headers, media_type=MEDIA_TYPE
+    )
+
+
+def problem_of(error: Exception) -> Response:
+    """The answer for an error of ours, of FastAPI's, or of anything."""
+    if isinstance(error, RequestValidationError):
+        return _invalid(error)
+    if isinstance(error, HTTPException):
+        kind = _STATUSES.get(error.status_code)
+        kind = kind or Kind(f"http-{error.status_code}", error.status_code, str(error.detail))
+        return problem(kind, str(error.detail))
+    kind = kind_of(error)
+    if kind is _INTERNAL:
+        return problem(kind, "The log of the web process says more. Trying again may help.")
+    return problem(kind, str(error))
+
+
+def install_problems(app: FastAPI) -> None:
+    """Answer every error of the API with a problem."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        return problem_of(error)
+
+    for kind in (HoldfastError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, answer)
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors that a route may answer with, for its documentation."""
+    return {
+        status: {"model": Problem, "description": _DESCRIPTIONS[status],
+                 "content": {MEDIA_TYPE: {}}}
+        for status in statuses
+    }  # fmt: skip
+
+
+_DESCRIPTIONS = {
+    401: "Nobody is signed in.",
+    403: "The role does not allow this.",
+    404: "There is no such thing.",
+    409: "Its state forbids this.",
+    413: "The request is too large.",
+    422: "The request is not of the form that is asked for, or a value in it cannot be used.",
+    429: "Too many requests.",
+    502: "The broker denies this.",
+    503: "Not possible just now: the broker is away, or views are not built yet.",
+    504: "The broker did not answer in time.",
+}
+
+
+def _invalid(error: RequestValidationError) -> Response:
+    fields = [
+        FieldError(where=".".join(map(str, found["loc"])), what=str(found["msg"]))
+        for found in error.errors()
+    ]
+    said = "; ".join(f"{field.where}: {field.what}" for field in fields[:5])
+    kind = Kind("invalid-request", 422, "The request is not of the form that is asked for")
+    return problem(kind, said, fields)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from holdfast.api.tailing import Tails
 from holdfast.client.client import Client
 from holdfast.client.connection import Connection
 from holdfast.views.views import Views
@@ -14,15 +15,18 @@ class Services:
     connection: Connection
     client: Client
     views: Views
+    tails: Tails
 
     @classmethod
     def over(cls, connection: Connection) -> "Services":
         """Services of one connection. They live from `start` to `stop`."""
-        return cls(connection, Client(connection), Views(connection))
+        return cls(connection, Client(connection), Views(connection), Tails(connection))
 
     def start(self) -> None:
+        """Returns at once: see `views.ready`."""
         self.views.start()
 
     def stop(self) -> None:
+        self.tails.stop()
         self.views.stop()
         self.client.close()

@@ -28,6 +28,10 @@ class ChangeKind(StrEnum):
     """A `PipelineHealth`."""
     FLOW = "flow"
     """A flow came, changed, or went; the item is its definition, or None."""
+    RECORD = "record"
+    """A record of a topic that is tailed."""
+    SAMPLED = "sampled"
+    """More records came than a tail shows; the item says how many."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
