@@ -1,4 +1,4 @@
-"""`holdfast up`: broker, pipeline and demo traffic, all on this machine."""
+"""`holdfast up`: broker, pipeline, dashboard and demo traffic, all on this machine."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -40,11 +40,22 @@ def up(
             metavar="PORT", help="Of the pipeline's metrics.", show_default="9600 or a free one"
         ),
     ] = None,
+    web_port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PORT", help="Of API and dashboard.", show_default="8600 or a free one"
+        ),
+    ] = None,
+    web: Annotated[
+        bool | None, typer.Option(help="Run API and dashboard.", show_default="web")
+    ] = None,
     config: Config = None,
 ) -> None:
     """Run everything on this machine until Ctrl-C.
 
-    The broker and the pipeline run as children, which are watched, and started again if they fall.
+    The broker, the pipeline and the dashboard run as children, which are watched, and started
+    again if they fall. The dashboard listens on this machine alone; for others run it by itself,
+    with --no-web here and 'holdfast web' beside.
 
     \b
     Examples:
@@ -63,6 +74,8 @@ def up(
         "lake": lake,
         "broker_port": broker_port,
         "metrics_port": metrics_port,
+        "web_port": web_port,
+        "web": web,
     }
     raise typer.Exit(command.run(load(UpSettings, "up", flags=flags, file=config), config))
 

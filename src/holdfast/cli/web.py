@@ -50,6 +50,9 @@ def web(
     log_format: Annotated[
         LogFormat | None, typer.Option(help="Form of the log.", show_default="text")
     ] = None,
+    access_log: Annotated[
+        bool | None, typer.Option(help="A line for each request.", show_default="access-log")
+    ] = None,
     config: Config = None,
 ) -> None:
     """Run the REST API and the dashboard until SIGTERM or Ctrl-C.
@@ -78,6 +81,7 @@ def web(
         "hosts": hosts,
         "wait": wait,
         "log_format": log_format and log_format.value,
+        "access_log": access_log,
     }
     settings = load(WebSettings, "web", flags=flags, file=config)
     address = {"bootstrap": kafka, "client_id": "holdfast-web"}

@@ -21,18 +21,19 @@ def run(settings: UpSettings, config: Path | None = None) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     printer = _Printer()
-    ran = supervise(
-        plan.roles, printer.say, stopping, lambda: printer.say("holdfast", _welcome(settings, plan))
-    )
+    ran = supervise(plan.roles, printer.say, stopping, lambda: _welcome(settings, plan, printer))
     printer.say("holdfast", "all has ended" if ran else "could not be started: see above")
     return 0 if ran else 1
 
 
-def _welcome(settings: UpSettings, plan: Plan) -> str:
-    return (
-        f"is up: broker at {plan.kafka}, metrics at {plan.metrics}, "
-        f"data in {settings.data_dir}. Ctrl-C stops it."
+def _welcome(settings: UpSettings, plan: Plan, printer: "_Printer") -> None:
+    printer.say(
+        "holdfast",
+        f"is up: broker at {plan.kafka}, metrics at {plan.metrics}, data in {settings.data_dir}.",
     )
+    if plan.dashboard:
+        printer.say("holdfast", f"Dashboard: {plan.dashboard}", strong=True)
+    printer.say("holdfast", "Ctrl-C stops it.")
 
 
 class _Printer:
@@ -42,9 +43,10 @@ class _Printer:
         self._lock = Lock()
         self._coloured = sys.stdout.isatty()
 
-    def say(self, name: str, line: str) -> None:
+    def say(self, name: str, line: str, *, strong: bool = False) -> None:
         label = f"{name:<{_WIDTH}} |"
         if self._coloured:
             label = f"\x1b[{_COLOURS.get(name, 37)}m{label}\x1b[0m"
+            line = f"\x1b[1m{line}\x1b[0m" if strong else line
         with self._lock:
             print(label, line, flush=True)

@@ -16,7 +16,9 @@ from holdfast.up.settings import UpSettings
 
 BROKER_PORT = 9092
 METRICS_PORT = 9600
+WEB_PORT = 8600
 _ANSWER_S = 2.0
+_BROKER_PATIENCE_S = 60
 _REPLACED = {3: "another pipeline has taken over, so this one is not started again"}
 
 
@@ -27,6 +29,8 @@ class Plan:
     roles: tuple[Role, ...]
     kafka: str
     metrics: str
+    dashboard: str | None
+    """None if it was not wanted."""
 
 
 def make_plan(settings: UpSettings, config: Path | None = None) -> Plan:
@@ -41,9 +45,14 @@ def make_plan(settings: UpSettings, config: Path | None = None) -> Plan:
     else:
         kafka = ",".join(parse_addresses(settings.kafka))
     roles.append(_pipeline(settings, kafka, metrics, file))
+    dashboard = None
+    if settings.web:
+        address = f"{LOOPBACK}:{choose_port(settings.web_port, WEB_PORT, '--web-port')}"
+        roles.append(_web(kafka, address, file))
+        dashboard = f"http://{address}"
     if settings.demo:
         roles.append(_demo(kafka))
-    return Plan(tuple(roles), kafka, f"http://{metrics}/metrics")
+    return Plan(tuple(roles), kafka, f"http://{metrics}/metrics", dashboard)
 
 
 def _broker(settings: UpSettings, address: str, port: int, file: Sequence[str]) -> Role:
@@ -70,6 +79,19 @@ def _pipeline(settings: UpSettings, kafka: str, metrics: str, file: Sequence[str
         well=_answers(f"http://{metrics}/healthz"),
         stop_seconds=60.0,
         not_again=_REPLACED,
+    )  # fmt: skip
+
+
+def _web(kafka: str, address: str, file: Sequence[str]) -> Role:
+    return Role(
+        name="web",
+        command=_holdfast(
+            "web", "--kafka", kafka, "--listen", address, "--no-access-log", *file,
+            "--wait", str(_BROKER_PATIENCE_S),
+        ),
+        ready=re.compile(r"^Dashboard at "),
+        well=_answers(f"http://{address}/healthz"),
+        stop_seconds=15.0,
     )  # fmt: skip
 
 

@@ -18,6 +18,10 @@ class UpSettings:
     """9092 or, where that is taken, a free one, unless given."""
     metrics_port: int | None = None
     """Of the pipeline: 9600 or, where that is taken, a free one, unless given."""
+    web: bool = True
+    """Run the API and the dashboard."""
+    web_port: int | None = None
+    """Of the API and the dashboard: 8600 or, where that is taken, a free one, unless given."""
     spark_master: str | None = None
     demo: bool = False
     """Make flows with traffic, so that there is something to look at."""

@@ -62,7 +62,7 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         middleware=[
-            Middleware(RequestLog, metrics),
+            Middleware(RequestLog, metrics, all_requests=settings.access_log),
             Middleware(SecurityHeaders, tls=settings.tls),
             Middleware(OwnSiteOnly, settings),
             Middleware(

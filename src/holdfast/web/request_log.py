@@ -20,9 +20,10 @@ class RequestLog:
     Neither headers nor the query are written: there a token could be.
     """
 
-    def __init__(self, app: ASGIApp, metrics: WebMetrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: WebMetrics, *, all_requests: bool) -> None:
         self._app = app
         self._metrics = metrics
+        self._all = all_requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -45,7 +46,7 @@ class RequestLog:
     def _write(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.answered(method, _route(scope), status, seconds)
-        quiet = scope["path"].startswith(_QUIET) and status < 500
+        quiet = status < 500 and (not self._all or scope["path"].startswith(_QUIET))
         actor = scope.get("state", {}).get("actor")
         log.log(
             logging.DEBUG if quiet else logging.INFO,

@@ -35,6 +35,8 @@ class WebSettings:
     """Requests at once before that rate counts: many tabs that come back after a restart."""
     max_connections: int = 2_000
     log_format: Literal["text", "json"] = "text"
+    access_log: bool = True
+    """A line for each request; without it only for those that fail by our own fault."""
 
     @property
     def loopback(self) -> bool:

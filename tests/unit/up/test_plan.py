@@ -51,18 +51,20 @@ def test_everything_is_under_one_folder_and_the_broker_starts_first(
 ) -> None:
     monkeypatch.setattr(plans, "BROKER_PORT", taken)
     made = make_plan(UpSettings(data_dir=Path("d"), demo=True))
-    assert [role.name for role in made.roles] == ["broker", "pipeline", "demo"]
-    broker, pipeline, demo = (" ".join(role.command) for role in made.roles)
+    assert [role.name for role in made.roles] == ["broker", "pipeline", "web", "demo"]
+    broker, pipeline, web, demo = (" ".join(role.command) for role in made.roles)
     assert f"--listen {made.kafka} --data-dir d/broker" in broker
     assert f"--kafka {made.kafka}" in pipeline
     assert "--data-dir d/pipeline --lake d/lake" in pipeline
+    assert f"--kafka {made.kafka} --listen {(made.dashboard or '').removeprefix('http://')}" in web
     assert demo.endswith(made.kafka)
     assert not made.kafka.endswith(f":{taken}")
 
 
 def test_a_kafka_that_is_there_takes_the_place_of_the_embedded_broker() -> None:
     found = commands(UpSettings(kafka="kafka-1,kafka-2:9093", spark_master="spark://m:7077"))
-    assert list(found) == ["pipeline"]
+    assert list(found) == ["pipeline", "web"]
+    assert "--kafka kafka-1:9092,kafka-2:9093" in found["web"]
     assert "--kafka kafka-1:9092,kafka-2:9093" in found["pipeline"]
     assert "--spark-master spark://m:7077" in found["pipeline"]
 
@@ -71,3 +73,20 @@ def test_children_read_the_same_settings_file() -> None:
     found = commands(UpSettings(lake="s3://bucket/lake"), Path("my.toml"))
     assert all("--config my.toml" in command for command in found.values())
     assert "--lake s3://bucket/lake" in found["pipeline"]
+
+
+def test_the_dashboard_takes_another_port_if_its_own_is_taken_unless_asked_by_number(
+    monkeypatch: pytest.MonkeyPatch, taken: int
+) -> None:
+    monkeypatch.setattr(plans, "WEB_PORT", taken)
+    made = make_plan(UpSettings())
+    assert made.dashboard is not None
+    assert not made.dashboard.endswith(f":{taken}")
+    with pytest.raises(ConfigError, match=rf"Port {taken} is taken.*--web-port"):
+        make_plan(UpSettings(web_port=taken))
+
+
+def test_no_dashboard_runs_where_none_is_wanted() -> None:
+    made = make_plan(UpSettings(web=False))
+    assert "web" not in [role.name for role in made.roles]
+    assert made.dashboard is None
