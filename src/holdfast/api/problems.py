@@ -4,8 +4,9 @@
 means and what to do.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -53,13 +54,10 @@ _KINDS: tuple[tuple[type[HoldfastError], Kind], ...] = (
     (errors.TransientError, Kind("unavailable", 503, "Not possible just now")),
 )
 
-_STATUSES = {
-    400: Kind("bad-request", 400, "The request cannot be read"),
-    404: Kind("not-found", 404, "There is no such thing"),
-    405: Kind("method-not-allowed", 405, "This address does not take this method"),
-    413: Kind("body-too-large", 413, "The request is too large"),
-    429: Kind("too-many-requests", 429, "Too many requests"),
-}
+# What FastAPI itself answers with.
+_CODES = {400: "bad-request", 404: "not-found", 405: "method-not-allowed"}
+
+_HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
 
 
 class FieldError(BaseModel):
@@ -93,36 +91,43 @@ def kind_of(error: Exception) -> Kind:
     return _INTERNAL
 
 
-def problem(kind: Kind, detail: str, fields: Sequence[FieldError] | None = None) -> Response:
-    """The answer that tells of it."""
+def problem(
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    title: str | None = None,
+    fields: Sequence[FieldError] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """An answer that says what is wrong: `code` for programs, `detail` for people."""
     body = Problem(
-        type=f"urn:holdfast:problem:{kind.code}",
-        title=kind.title,
-        status=kind.status,
-        code=kind.code,
+        type=f"urn:holdfast:problem:{code}",
+        title=title or HTTPStatus(status).phrase,
+        status=status,
+        code=code,
         detail=detail,
         errors=None if fields is None else list(fields),
     )
-    headers = {"WWW-Authenticate": "Bearer"} if kind.status == 401 else {}
-    if kind.status == 503:
-        headers["Retry-After"] = "1"
     return JSONResponse(
-        body.model_dump(exclude_none=True), kind.status, headers, media_type=MEDIA_TYPE
+        body.model_dump(exclude_none=True), status, dict(headers or {}), media_type=MEDIA_TYPE
     )
 
 
-def problem_of(error: Exception) -> Response:
+def problem_of(error: Exception) -> JSONResponse:
     """The answer for an error of ours, of FastAPI's, or of anything."""
     if isinstance(error, RequestValidationError):
         return _invalid(error)
     if isinstance(error, HTTPException):
-        kind = _STATUSES.get(error.status_code)
-        kind = kind or Kind(f"http-{error.status_code}", error.status_code, str(error.detail))
-        return problem(kind, str(error.detail))
+        code = _CODES.get(error.status_code, f"http-{error.status_code}")
+        return problem(error.status_code, code, str(error.detail), headers=error.headers)
     kind = kind_of(error)
+    detail = str(error)
     if kind is _INTERNAL:
-        return problem(kind, "The log of the web process says more. Trying again may help.")
-    return problem(kind, str(error))
+        detail = "The log of the web process says more. Trying again may help."
+    return problem(
+        kind.status, kind.code, detail, title=kind.title, headers=_HEADERS.get(kind.status)
+    )
 
 
 def install_problems(app: FastAPI) -> None:
@@ -158,11 +163,11 @@ _DESCRIPTIONS = {
 }
 
 
-def _invalid(error: RequestValidationError) -> Response:
+def _invalid(error: RequestValidationError) -> JSONResponse:
     fields = [
         FieldError(where=".".join(map(str, found["loc"])), what=str(found["msg"]))
         for found in error.errors()
     ]
     said = "; ".join(f"{field.where}: {field.what}" for field in fields[:5])
-    kind = Kind("invalid-request", 422, "The request is not of the form that is asked for")
-    return problem(kind, said, fields)
+    title = "The request is not of the form that is asked for"
+    return problem(422, "invalid-request", said, title=title, fields=fields)
