@@ -44,6 +44,7 @@ GROUPS = {
     ),
     "Flows": (
         Command("flow", "flow", "List, create and describe flows"),
+        Command("top", "top", "Watch flows and held keys, live"),
         Command("hold", "keys", "Put a key on hold"),
         Command("release", "keys", "Let a key's held events out, in order"),
         Command("dead-letter", "keys", "Send a key's held events to the dead letters"),
