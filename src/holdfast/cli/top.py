@@ -94,7 +94,8 @@ def _print(views: "Views", order: Order, only: str | None, output: Output | None
 
             from holdfast.cli.top_screen import printed
 
-            Console().print(printed(figures, now=_now(), order=order, only=only))
+            console = Console()
+            console.print(printed(figures, now=_now(), order=order, only=only, width=console.width))
 
 
 def _watch(views: "Views", order: Order, only: str | None) -> None:
@@ -108,7 +109,14 @@ def _watch(views: "Views", order: Order, only: str | None) -> None:
         while True:
             figures = take_figures(views, order, only=only)
             live.update(
-                screen(figures, now=_now(), order=order, only=only, lines=console.height),
+                screen(
+                    figures,
+                    now=_now(),
+                    order=order,
+                    only=only,
+                    lines=console.height,
+                    width=console.width,
+                ),
                 refresh=True,
             )
             match _pressed(_REFRESH_S):

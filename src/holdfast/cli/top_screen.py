@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -11,36 +10,49 @@ from holdfast.cli.top_figures import Figures, FlowFigures, KeyFigures, Order
 
 _STATES = {"HELD": "yellow", "DRAINING": "blue"}
 _WELL = frozenset({"running", "starting"})
+_TEXTS = frozenset({"flow", "key", "state", "by", "reason"})
+_FLEXIBLE = {"flow": 6, "key": 14, "reason": 8}
+"""Columns that share what room there is, and what they need of it; the others keep theirs."""
+_WIDE = 100
+"""Columns of a terminal from which on who and since when are shown as well."""
 _FRAME_LINES = 9
-"""Title, two heads of three lines each, what was left out, keys."""
+"""Title, heads, empty lines, what was left out, keys."""
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def screen(
-    figures: Figures, *, now: int, order: Order, only: str | None, lines: int
+    figures: Figures, *, now: int, order: Order, only: str | None, lines: int, width: int
 ) -> RenderableType:
     """All that fits on so many lines: the flows always, keys as far as there is room."""
-    room = max(0, lines - len(figures.flows) - _FRAME_LINES)
+    unwell = sum(bool(flow.reason) for flow in figures.flows)
+    room = max(0, lines - len(figures.flows) - unwell - _FRAME_LINES)
     return Group(
-        *_tables(figures, now=now, order=order, only=only, room=room),
-        Text("q quit   s sort   f flow", style="dim"),
+        *_tables(figures, now=now, order=order, only=only, room=room, width=width),
+        Text("\nq quit   s sort   f flow", style="dim"),
     )
 
 
-def printed(figures: Figures, *, now: int, order: Order, only: str | None) -> RenderableType:
+def printed(
+    figures: Figures, *, now: int, order: Order, only: str | None, width: int
+) -> RenderableType:
     """All there is, to be printed once."""
-    return Group(*_tables(figures, now=now, order=order, only=only, room=len(figures.keys)))
+    room = len(figures.keys)
+    return Group(*_tables(figures, now=now, order=order, only=only, room=room, width=width))
 
 
 def _tables(
-    figures: Figures, *, now: int, order: Order, only: str | None, room: int
+    figures: Figures, *, now: int, order: Order, only: str | None, room: int, width: int
 ) -> Iterator[RenderableType]:
     yield _title(figures)
+    yield Text()
     yield _flows(figures.flows, now)
+    for flow in figures.flows:
+        if flow.reason:
+            yield Text(f"{flow.name}: {printable(flow.reason)}", style="red", no_wrap=True)
     if figures.keys:
         which = f"Held keys of {only}" if only else "Held keys"
-        yield Text(f"{which}, by {order.value}", style="bold")
-        yield _keys(figures.keys[:room], now)
+        yield Text(f"\n{which}, by {order.value}", style="bold")
+        yield _keys(figures.keys[:room], now, wide=width >= _WIDE)
     if len(figures.keys) > room:
         yield Text(f"… and {len(figures.keys) - room} more", style="dim")
 
@@ -54,13 +66,23 @@ def _title(figures: Figures) -> Text:
 
 
 def _flows(flows: tuple[FlowFigures, ...], now: int) -> Table:
-    table = _table("flow", "state", "in/s", "out/s", "held/s", "lag", "keys", "events", "size",
-                   "oldest", text=("flow", "state"))  # fmt: skip
+    columns = (
+        "flow",
+        "state",
+        "in/s",
+        "out/s",
+        "held/s",
+        "lag",
+        "keys",
+        "events",
+        "size",
+        "oldest",
+    )
+    table = _table(columns)
     for flow in flows:
-        told = flow.health if not flow.reason else f"{flow.health}: {printable(flow.reason)}"
         table.add_row(
             Text(flow.name),
-            Text(told, style="green" if flow.health in _WELL else "red"),
+            Text(flow.health, style="green" if flow.health in _WELL else "red"),
             *(f"{rate:.1f}" for rate in (flow.incoming, flow.outgoing, flow.held)),
             str(flow.lag),
             Text(str(flow.held_keys), style="yellow" if flow.held_keys else ""),
@@ -71,9 +93,9 @@ def _flows(flows: tuple[FlowFigures, ...], now: int) -> Table:
     return table
 
 
-def _keys(keys: tuple[KeyFigures, ...], now: int) -> Table:
-    table = _table("flow", "key", "state", "events", "size", "oldest", "since", "ends in", "by",
-                   "reason", text=("flow", "key", "state", "by", "reason"))  # fmt: skip
+def _keys(keys: tuple[KeyFigures, ...], now: int, *, wide: bool) -> Table:
+    columns = ("flow", "key", "state", "events", "size", "oldest", "ends in", "reason")
+    table = _table(columns + (("by", "since") if wide else ()))
     for key in keys:
         row = key.row
         table.add_row(
@@ -83,23 +105,23 @@ def _keys(keys: tuple[KeyFigures, ...], now: int) -> Table:
             str(row.events),
             size(row.bytes),
             _age(row.oldest, now),
-            _age(row.since, now),
             "-" if row.expires_at is None else duration((row.expires_at - now) / 1000),
-            Text(printable(row.actor)),
             Text(printable(row.reason)),
+            *((Text(printable(row.actor)), _age(row.since, now)) if wide else ()),
         )
     return table
 
 
-def _table(*columns: str, text: tuple[str, ...]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", expand=True)
+def _table(columns: tuple[str, ...]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", expand=True)
     for name in columns:
         table.add_column(
             name,
-            justify="left" if name in text else "right",
+            justify="left" if name in _TEXTS else "right",
             no_wrap=True,
             overflow="ellipsis",
-            ratio=2 if name in ("key", "reason") else None,
+            min_width=_FLEXIBLE.get(name, len(name)),
+            ratio=(1 if name == "flow" else 2) if name in _FLEXIBLE else None,
         )
     return table
 
