@@ -15,7 +15,7 @@ from holdfast.access.require import require
 from holdfast.access.roles import Actor, Role
 from holdfast.access.token_log import TokenLog
 from holdfast.access.token_view import TokenView
-from holdfast.api.problems import problem
+from holdfast.api.problems import install_problems, problem_of
 from holdfast.api.services import Services
 from holdfast.client.connection import Connection
 from holdfast.dashboard.assets import PATH as ASSETS_PATH
@@ -81,6 +81,7 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
     app.include_router(health_router(readiness.missing, metrics))
     app.include_router(login_router(gatekeeper, tls=settings.tls))
     app.mount(ASSETS_PATH, Assets(), name="static")
+    install_problems(app)
     app.add_exception_handler(NotSignedInError, _ask_to_sign_in)  # type: ignore[arg-type]
     _add_openapi(app)
     return app
@@ -100,4 +101,4 @@ async def _ask_to_sign_in(request: Request, error: NotSignedInError) -> Response
         return Response(status_code=401, headers={"HX-Redirect": LOGIN})
     if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
         return RedirectResponse(f"{LOGIN}?next={quote(target, safe='')}", status_code=303)
-    return problem(401, "not-signed-in", str(error), headers={"WWW-Authenticate": "Bearer"})
+    return problem_of(error)
