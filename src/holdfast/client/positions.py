@@ -11,7 +11,12 @@ from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 from holdfast.client.connection import Connection
 from holdfast.client.encoding import to_milliseconds
 from holdfast.client.kafka_errors import translate
-from holdfast.errors import InvalidArgumentError, NotFoundError, UnavailableError
+from holdfast.errors import (
+    HoldfastError,
+    InvalidArgumentError,
+    NotFoundError,
+    UnavailableError,
+)
 
 Where = int | datetime | timedelta | Literal["start", "end"]
 """An offset; a time (the first record at or after it); a duration (that long ago); or an end."""
@@ -38,8 +43,13 @@ def partition_of(place: TopicPartition) -> Partition:
 class Offsets:
     """Looks offsets up on the brokers, many partitions at once."""
 
-    def __init__(self, connection: Connection, *, committed_only: bool = True) -> None:
+    def __init__(
+        self, connection: Connection, *, committed_only: bool = True, known: bool = False
+    ) -> None:
+        """`known`: the topics are there, so one that nobody can tell of is not led now, and that
+        passes. (Whoever says so watches by other means whether a topic was deleted.)"""
         self._connection = connection
+        self._known = known
         # The end that a reader can reach: before open transactions, unless it reads those too.
         self._isolation = (
             IsolationLevel.READ_COMMITTED if committed_only else IsolationLevel.READ_UNCOMMITTED
@@ -52,6 +62,10 @@ class Offsets:
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The offset after the last record."""
         return self._ask(partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+
+    def bounds(self, partition: Partition) -> tuple[int, int]:
+        """Both of them, for one partition."""
+        return self.starts([partition])[partition], self.ends([partition])[partition]
 
     def resolve(
         self, partitions: Iterable[Partition], where: Where, *, clamp: bool = False
@@ -105,15 +119,18 @@ class Offsets:
             try:
                 return self._ask_once(wanted, spec)
             except (UnavailableError, NotFoundError) as error:
-                if monotonic() > deadline:
-                    raise
                 # librdkafka goes by the leaders that it knows, which a restart has changed, and a
                 # topic that was just made has none for a moment. Nor does it tell a topic that is
                 # gone from one that no broker leads now.
-                known = self._ask_who_leads()
-                if isinstance(error, NotFoundError) and not known.issuperset(wanted):
-                    raise
+                there = self._ask_who_leads().issuperset(wanted)
+                if monotonic() > deadline or (isinstance(error, NotFoundError) and not there):
+                    raise self._judged(error) from None
                 sleep(0.05)
+
+    def _judged(self, error: HoldfastError) -> HoldfastError:
+        if self._known and isinstance(error, NotFoundError):
+            return UnavailableError(f"No broker leads it now. {error}")
+        return error
 
     def _ask_who_leads(self) -> set[Partition]:
         """Every partition that there is. librdkafka keeps what it hears about their leaders."""

@@ -34,10 +34,15 @@ class _Queue(Generic[Payload]):
 
     cursor: int
     rows: deque[HeldRow[Payload]] = field(default_factory=deque)
+    size: int = 0
+
+    def append(self, row: HeldRow[Payload]) -> None:
+        self.rows.append(row)
+        self.size += row.size
 
     def drop_through(self, source: int) -> None:
         while self.rows and self.rows[0].source <= source:
-            self.rows.popleft()
+            self.size -= self.rows.popleft().size
 
     def lacks(self, entry: Entry) -> bool:
         """Whether held has rows that are to leave it, and are not here."""
@@ -88,7 +93,7 @@ class Reading(Generic[Payload]):
         queue.cursor = row.offset + 1
         if row.source <= entry.drained_through:
             return
-        queue.rows.append(row)
+        queue.append(row)
         self._rows -= 1
         self._bytes -= row.size
         self._ahead[key] -= row.source > entry.dead_through
@@ -103,8 +108,8 @@ class Reading(Generic[Payload]):
 
 
 class Backlog(Generic[Payload]):
-    """The rows read ahead for one partition: of all keys no more than one pass takes, and of each
-    paced key a second's worth."""
+    """The rows read ahead for one partition: of all keys no more rows and bytes than given, or one
+    row, and of each paced key a second's worth."""
 
     __slots__ = ("_bytes", "_queues", "_rows")
 
@@ -134,8 +139,10 @@ class Backlog(Generic[Payload]):
             and queue.lacks(entry)
             and queue.paced(entry) < rows_ahead(entry.pace, self._rows)
         }
-        waiting = sum(len(self._queues[k].rows) for k, e in wanted.items() if e.pace is None)
-        return Reading(start, open_, max(1, self._rows - waiting), self._bytes)
+        unpaced = [self._queues[key] for key, entry in wanted.items() if entry.pace is None]
+        rows = self._rows - sum(len(queue.rows) for queue in unpaced)
+        size = self._bytes - sum(queue.size for queue in unpaced)
+        return Reading(start, open_, max(1, rows), max(1, size))
 
     def rows(self, entry: Entry) -> Iterator[HeldRow[Payload]]:
         """The key's next rows, as far as they were read."""

@@ -15,11 +15,10 @@ from confluent_kafka import Consumer, KafkaError, Message
 from holdfast.client.connection import Connection
 from holdfast.client.kafka_errors import translate
 from holdfast.client.log_reader import next_messages
-from holdfast.client.positions import Partition
+from holdfast.client.positions import Offsets, Partition
 from holdfast.errors import GateStoppedError, HoldfastError, TimedOutError
 from holdfast.flows.names import FlowNames
 from holdfast.gate import DUPLICATE_WINDOW, ControlLog
-from holdfast.pipeline.log_ends import LogEnds
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +53,7 @@ class ControlTail:
         self._partitions = partitions
         self._news = news
         # Not the tail's own connection: there, the question would wait behind a fetch.
-        self._offsets = LogEnds(connection)
+        self._offsets = Offsets(connection, committed_only=False, known=True)
         self._changed = Condition()
         self._waiting: deque[Message] = deque()
         self._reached = 0

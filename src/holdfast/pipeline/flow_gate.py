@@ -12,7 +12,7 @@ from time import monotonic, time
 from typing import Any, TypeVar
 
 from holdfast.client.connection import Connection
-from holdfast.client.positions import Partition
+from holdfast.client.positions import Offsets, Partition
 from holdfast.errors import (
     EventsLostError,
     FencedError,
@@ -37,7 +37,6 @@ from holdfast.pipeline.control_log import ControlTail
 from holdfast.pipeline.exits import REPLACED, START_AGAIN, end_process
 from holdfast.pipeline.loading import Loader
 from holdfast.pipeline.lock import FairLock
-from holdfast.pipeline.log_ends import LogEnds
 from holdfast.pipeline.owner import End, Owner
 from holdfast.pipeline.steps import Committer, Counts, Prepare, Prepared, decide_upkeep
 from holdfast.pipeline.topic_guard import TopicGuard
@@ -98,10 +97,9 @@ class FlowGate:
         self.trouble: HoldfastError | None = None
         """What keeps the gate from going on right now."""
         self._end = end
-        self._offsets = LogEnds(connection)
+        self._offsets = Offsets(connection, committed_only=False, known=True)
         self._loader = Loader(connection, flow.names)
         self._committer: Committer | None = None
-        self._forbidden: GateStoppedError | None = None
         self._uncertain = False
         self._tasks_at_large = False
 
@@ -191,10 +189,13 @@ class FlowGate:
             self._end(REPLACED, str(error))
 
     def moment(self) -> Moment:
-        """What all partitions share in a step that begins now, under the lock."""
+        """What all partitions share in a step that begins now, under the lock.
+
+        The topics are looked at here, after the events were read: what was read before then came
+        from the topics that the gate knows.
+        """
         self.owner.check()
-        if self._forbidden is not None:
-            raise self._forbidden
+        self.guard.check()
         end = self.tail.end()
         self.tail.read_through(end)
         self.holds.advance(self.tail.log, max(end, self.holds.through), self.clock())
@@ -265,14 +266,11 @@ class FlowGate:
             check_log(self.states[place.number].position, starts[place], ends[place])
 
     def check_topics(self) -> None:
-        """Look whether the topics are those that they were; if not, no step is run any more."""
+        """Say so if the topics are not those that they were, though no step is due."""
         try:
             self.guard.check()
         except GateStoppedError as error:
-            self._forbidden = error
             self.say(error)
-        else:
-            self._forbidden = None
 
     def refresh_held_ends(self) -> None:
         """Look up the ends of held. They never go back: a trim may have followed a later one."""
@@ -336,8 +334,8 @@ class FlowGate:
         )
 
     def _make_sure(self) -> None:
-        """Compare, then act: after anything that went wrong, the committed offsets tell what came
-        of it, and states that are not theirs are read again."""
+        """Compare, then act: the committed offsets tell what came of the last commit, and states
+        that are not theirs are read again. Half a millisecond, before every step."""
         if self._tasks_at_large:
             self._compare()  # who was replaced must not take the place back
             self.owner.renew()
@@ -345,10 +343,10 @@ class FlowGate:
             self._tasks_at_large = False
             self._uncertain = True
         if self._uncertain:
-            self.committer.transactions.renew()
-            for p, position in self._compare().items():
-                self.states[p] = self._loader.load(p, position, self.clock())
-            self._uncertain = False
+            self.committer.transactions.renew()  # what the last one left open is aborted by this
+        for p, position in self._compare().items():
+            self.states[p] = self._loader.load(p, position, self.clock())
+        self._uncertain = False
 
     def _compare(self) -> dict[int, Position]:
         """The committed positions of which the state at hand is another."""

@@ -15,10 +15,10 @@ from holdfast.client.kafka_errors import translate
 from holdfast.client.log_reader import LogReader
 from holdfast.client.positions import Partition
 from holdfast.errors import HoldfastError
-from holdfast.gate import Backlog, HeldRow, Reading
+from holdfast.gate import Backlog, HeldRow, Reading, journal_is_due
 from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
 from holdfast.pipeline.loading import record_size, source_offset
-from holdfast.pipeline.steps import Prepared, decide_upkeep
+from holdfast.pipeline.steps import STEP_BYTES, Prepared, decide_upkeep
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +26,9 @@ DRAIN_ROWS = 20_000
 """Rows that leave held in one step: about a tenth of a second, in which a batch may wait."""
 PUBLISHED = 1_000
 """Entries a partition whose counts alone are written in one step."""
+
+READ_AHEAD_BYTES = 96 * 1024**2
+"""Of held rows that wait to leave, in all partitions together."""
 
 _TOPICS_SECONDS = 5.0
 _ENDS_SECONDS = 0.5
@@ -57,7 +60,10 @@ class Keeper:
     def __init__(self, gate: FlowGate) -> None:
         self._gate = gate
         self._reader = LogReader(gate.connection, isolation="read_committed", patience=3.0)
-        self._backlogs: list[Backlog[Message]] = [Backlog() for _ in range(gate.flow.partitions)]
+        partitions = gate.flow.partitions
+        self._backlogs: list[Backlog[Message]] = [
+            Backlog(size=READ_AHEAD_BYTES // partitions) for _ in range(partitions)
+        ]
         self._topics = _Timer(_TOPICS_SECONDS)
         self._ends = _Timer(_ENDS_SECONDS)
         self._publish = _Timer(_PUBLISH_SECONDS)
@@ -66,6 +72,8 @@ class Keeper:
         """When something is due by the clock: an expiry, a row of a paced key."""
         self._draining = False
         """Rows are to leave held as fast as they can."""
+        self._journal_is_due = False
+        """An overflow or other settings are yet to be told of."""
         self._trimmed = [0] * gate.flow.partitions
         self._thread: Thread | None = None
         self.error: Exception | None = None
@@ -136,7 +144,7 @@ class Keeper:
             return True
         if self._wake_at is not None and self._wake_at <= gate.clock():
             return True
-        return self._draining
+        return self._draining or self._journal_is_due
 
     def _counts_are_old(self) -> bool:
         return any(state.uncounted for state in self._gate.states)
@@ -159,6 +167,7 @@ class Keeper:
                     held_end=gate.held_ends[state.partition],
                     backlog=self._backlogs[state.partition],
                     rows=DRAIN_ROWS // max(1, draining),
+                    size=STEP_BYTES // max(1, draining),
                     publish=publish,
                     trim=trim,
                 )
@@ -175,6 +184,7 @@ class Keeper:
         times = [at for state in states if (at := state.wake_at()) is not None]
         self._wake_at = min(times, default=None)
         self._draining = any(state.outgoing.keys() - state.buckets.keys() for state in states)
+        self._journal_is_due = journal_is_due(states, self._gate.settings)
 
     def _read_ahead(self, partition: int, reading: Reading[Message]) -> None:
         """Read held rows of the keys that give some out. Without the lock: rows never change."""

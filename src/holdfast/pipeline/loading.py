@@ -6,7 +6,7 @@ from confluent_kafka import Message
 
 from holdfast.client.connection import Connection
 from holdfast.client.log_reader import LogReader
-from holdfast.client.positions import Partition
+from holdfast.client.positions import Offsets, Partition
 from holdfast.client.source import headers_of, source_of
 from holdfast.errors import GateStoppedError, InvalidRecordError, StaleStateError
 from holdfast.flows.names import FlowNames
@@ -19,7 +19,6 @@ from holdfast.gate import (
     check_log,
     starting_position,
 )
-from holdfast.pipeline.log_ends import LogEnds
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +28,7 @@ class Loader:
 
     def __init__(self, connection: Connection, names: FlowNames) -> None:
         self._names = names
-        self._offsets = LogEnds(connection)
+        self._offsets = Offsets(connection, committed_only=False, known=True)
         self._reader = LogReader(connection, isolation="read_committed")
 
     def begin(

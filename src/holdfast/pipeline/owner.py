@@ -91,8 +91,9 @@ class Owner:
         metadata: bytes = self._joined().consumer.consumer_group_metadata()
         return metadata
 
-    def committed(self, timeout: float = 30.0) -> dict[int, Position | None]:
+    def committed(self) -> dict[int, Position | None]:
         """Each partition's committed position; None if there is none, or none that is readable."""
+        timeout = self._connection.settings.request_timeout
         return committed_positions(self._joined().consumer, self._all, timeout)
 
     def close(self) -> None:

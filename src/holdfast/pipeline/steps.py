@@ -113,6 +113,7 @@ def decide_upkeep(
     held_end: int,
     backlog: Backlog[Message] | None = None,
     rows: int = STEP_ROWS,
+    size: int = STEP_BYTES,
     publish: int = 0,
     trim: bool = False,
     accept_loss_until: int | None = None,
@@ -121,7 +122,7 @@ def decide_upkeep(
     step = Step(state, moment, commands, held_end=held_end)
     if accept_loss_until is not None:
         step.accept_loss(accept_loss_until)
-    drained = step.drain(backlog, rows=rows, size=STEP_BYTES) if backlog is not None else []
+    drained = step.drain(backlog, rows=rows, size=size) if backlog is not None else []
     return Prepared(state.partition, step.finish(publish=publish, trim=trim), drained=drained)
 
 

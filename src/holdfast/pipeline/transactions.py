@@ -30,8 +30,6 @@ from holdfast.pipeline import faults
 log = logging.getLogger(__name__)
 
 TRANSACTION_TIMEOUT_MS = 90_000
-CALL_SECONDS = 15.0
-"""Longer than any healthy call takes, and well below the transaction's time-out."""
 
 _FLUSH_SECONDS = 0.2
 
@@ -65,17 +63,13 @@ class Transactions:
     """One transaction at a time: `begin`, produce, `commit`. After any error, `renew`."""
 
     def __init__(
-        self,
-        connection: Connection,
-        transactional_id: str,
-        config: Mapping[str, Any],
-        *,
-        seconds: float = CALL_SECONDS,
+        self, connection: Connection, transactional_id: str, config: Mapping[str, Any]
     ) -> None:
         self.transactional_id = transactional_id
         self._connection = connection
         self._config = {**_PRODUCER, **config, "transactional.id": transactional_id}
-        self._seconds = seconds
+        # Longer than any healthy call takes, and well below the transaction's time-out.
+        self._seconds = connection.settings.request_timeout
         self._producer: _Calls | None = None
         self._failures: list[tuple[KafkaError, Message]] = []
 
@@ -123,7 +117,8 @@ class Transactions:
         while self._producer.producer.flush(_FLUSH_SECONDS) and not self._failures:
             if monotonic() > deadline:
                 raise TimedOutError(
-                    f"Records of {self.transactional_id} did not arrive within {self._seconds} s."
+                    f"Records of {self.transactional_id} did not arrive within {self._seconds:.0f} "
+                    "s. The broker's log may say why: a full disk, for one."
                 )
         if self._failures:
             raise self._explained(KafkaException(self._failures[0][0]), "delivery")

@@ -1,6 +1,6 @@
 """A gate as a process of its own, to be killed: keeper and batches, without Spark.
 
-python -m tests.integration.pipeline.gate_process BOOTSTRAP FLOW [MOST_EVENTS_A_BATCH]
+python -m tests.integration.pipeline.gate_process BOOTSTRAP FLOW PATIENCE MOST_EVENTS_A_BATCH
 """
 
 import logging
@@ -17,16 +17,17 @@ from holdfast.pipeline.keeper import Keeper
 
 
 def main() -> None:
-    bootstrap, flow, *most = sys.argv[1:]
+    bootstrap, flow, patience, most = sys.argv[1:]
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     logging.getLogger("holdfast.client.librdkafka").setLevel(logging.ERROR)
     definition = holdfast.connect(bootstrap).flow(flow).describe()
-    connection = Connection(ClientSettings(bootstrap=bootstrap))
+    settings = ClientSettings(bootstrap=bootstrap, request_timeout=float(patience))
+    connection = Connection(settings)
     gate = FlowGate(connection, definition)
     gate.start()
     keeper = Keeper(gate)
     keeper.start()
-    feeder = Feeder(connection, gate, most=int(most[0]) if most else 5_000)
+    feeder = Feeder(connection, gate, most=int(most))
     print("running", flush=True)
     while keeper.error is None:
         if not feeder.turn():

@@ -38,7 +38,8 @@ class GateProcess:
             module, more = "spark_process", [str(folder), spark]
         self._process = subprocess.Popen(
             [*DIES_WITH_PARENT, sys.executable, "-m", f"tests.integration.pipeline.{module}",
-             world.kafka.bootstrap, world.flow.name, *more],
+             world.kafka.bootstrap, world.flow.name,
+             str(world.settings.request_timeout), *more],
             stdout=self._out, stderr=subprocess.STDOUT, env=env,
         )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """A gate with Spark as a process of its own, to be killed.
 
-python -m tests.integration.pipeline.spark_process BOOTSTRAP FLOW FOLDER driver|tasks
+python -m tests.integration.pipeline.spark_process BOOTSTRAP FLOW PATIENCE FOLDER driver|tasks
 """
 
 import logging
@@ -18,13 +18,14 @@ from holdfast.pipeline.session import create_session
 
 
 def main() -> None:
-    bootstrap, flow, folder, path = sys.argv[1:]
+    bootstrap, flow, patience, folder, path = sys.argv[1:]
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     logging.getLogger("py4j").setLevel(logging.ERROR)
     logging.getLogger("holdfast.client.librdkafka").setLevel(logging.ERROR)
     session = create_session(Path(folder) / "spark", master="local[2]")
     definition = holdfast.connect(bootstrap).flow(flow).describe()
-    gate = FlowGate(Connection(ClientSettings(bootstrap=bootstrap)), definition)
+    settings = ClientSettings(bootstrap=bootstrap, request_timeout=float(patience))
+    gate = FlowGate(Connection(settings), definition)
     gate.start()
     keeper = Keeper(gate)
     query = GateQuery(session, gate, f"{folder}/checkpoints", small=path == "driver")

@@ -148,7 +148,7 @@ def test_a_process_whose_session_was_lost_ends_and_does_not_join_again(
 def test_a_broker_killed_in_mid_transaction_costs_and_doubles_nothing(
     fresh_kafka: BrokerProcess, tmp_path: Path
 ) -> None:
-    world = World(fresh_kafka)
+    world = World(fresh_kafka, patience=3.0)
     with gates() as started:
         process = GateProcess(world, tmp_path / "1", fault="before-commit@4", most=5)
         started.append(process)

@@ -1,13 +1,13 @@
 """What went wrong in experiments, each by name."""
 
 from contextlib import suppress
-from pathlib import Path
 from threading import Thread
 
 import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from kafka.protocol.consumer import LeaveGroupRequest
 from tests.brokers import BrokerProcess
 from tests.integration.pipeline.feeder import Feeder
 from tests.integration.pipeline.world import (
@@ -18,6 +18,7 @@ from tests.integration.pipeline.world import (
     gate_of,
     running,
 )
+from tests.wire import Wire
 
 from holdfast.client.positions import Offsets, Partition
 from holdfast.errors import GateStoppedError, NotFoundError, TransientError
@@ -98,18 +99,12 @@ def test_group_offsets_that_expired_are_taken_from_status(world: World) -> None:
 
 
 def leave_group(world: World) -> None:
-    """A static member's place is kept for half an hour: take it with a short session, and go."""
-    member = raw_consumer(world, **{"group.instance.id": INSTANCE_ID, "session.timeout.ms": 6_000})
-    member.subscribe([world.names.events])
-    eventually(lambda: member.poll(0.1) is not None or member.assignment(), "the place")
-    member.close()
-    admin = AdminClient({"bootstrap.servers": world.kafka.bootstrap})
-
-    def empty() -> bool:
-        group = admin.describe_consumer_groups([world.names.group])[world.names.group].result(30)
-        return not group.members
-
-    eventually(empty, "an empty group", 60)
+    """A static member's place is kept for half an hour: give it up in its name."""
+    member = LeaveGroupRequest.MemberIdentity(
+        version=4, member_id="", group_instance_id=INSTANCE_ID
+    )
+    with Wire(world.kafka) as wire:
+        wire.ask(LeaveGroupRequest(version=4, group_id=world.names.group, members=[member]))
 
 
 def test_an_offset_that_someone_else_committed_stops_the_gate(world: World) -> None:
@@ -355,23 +350,3 @@ def test_a_control_log_that_seems_shorter_takes_no_command_back(
         assert gate.states[0].position.control == control
         assert gate.states[0].events == 1
     assert world.processed() == []
-
-
-def test_the_broker_away_for_a_while_is_waited_for(
-    fresh_kafka: BrokerProcess, tmp_path: Path
-) -> None:
-    world = World(fresh_kafka, partitions=1)
-    with running(world) as gate:
-        world.flow.hold("k").wait(30)
-        world.send(b"k", b"1")
-        world.send(b"o", b"2")
-        eventually(lambda: world.processed() == [b"2"], "the first event")
-        fresh_kafka.kill()
-        eventually(lambda: gate.trouble is not None, "a gate that says why it waits", 60)
-        fresh_kafka.start()
-        world.send(b"o", b"3")
-        eventually(lambda: world.processed() == [b"2", b"3"], "events after the return", 90)
-        world.reconnect()
-        world.flow.release("k").wait(60)
-        eventually(lambda: sorted(world.processed()) == [b"1", b"2", b"3"], "the held event", 60)
-    world.check_each_event_once()

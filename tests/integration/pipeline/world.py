@@ -62,13 +62,22 @@ class Out(NamedTuple):
 class World:
     """One flow on one broker."""
 
-    def __init__(self, kafka: BrokerProcess, partitions: int = 2, **definition: Any) -> None:
+    def __init__(
+        self,
+        kafka: BrokerProcess,
+        partitions: int = 2,
+        *,
+        patience: float = 15.0,
+        **definition: Any,
+    ) -> None:
+        """`patience`: seconds after which the gate's requests are given up, and tried again."""
         self.kafka = kafka
+        self.settings = ClientSettings(bootstrap=kafka.bootstrap, request_timeout=patience)
         self.partitions = partitions
         self.client = holdfast.connect(kafka.bootstrap)
         self.flow = self.client.flow(f"f-{uuid.uuid4().hex[:10]}")
         self.names = self.flow.names
-        self.connection = Connection(ClientSettings(bootstrap=kafka.bootstrap))
+        self.connection = Connection(self.settings)
         eventually(lambda: self._create(definition), "the flow's topics")
         self.producer = Producer(
             {
@@ -101,7 +110,7 @@ class World:
         """A new client for operators: the old one may ask by what it knew before a restart."""
         self.client = holdfast.connect(self.kafka.bootstrap)
         self.flow = self.client.flow(self.flow.name)
-        self.connection = Connection(ClientSettings(bootstrap=self.kafka.bootstrap))
+        self.connection = Connection(self.settings)
 
     def send(self, key: bytes | None, *values: bytes | None, **record: Any) -> None:
         """Send events and wait until they are acknowledged."""

@@ -158,6 +158,19 @@ def test_a_pass_over_held_takes_no_more_rows_than_it_may() -> None:
     assert [each.row.source for each in step_at(state).drain(backlog)] == [1, 2]
 
 
+def test_rows_of_all_keys_together_are_read_ahead_no_further_than_the_bytes_allow() -> None:
+    """Keys that empty one after the other must not each add a whole pass to what waits."""
+    state = state_of(draining(K, [1, 3, 5, 7]), draining(OTHER, [2, 4, 6, 8]))
+    backlog: Backlog[None] = Backlog(size=3)
+    read(backlog, state, *((K if source % 2 else OTHER, source) for source in range(1, 9)))
+    step = step_at(state)
+    assert [each.row.source for each in step.drain(backlog, rows=1)] == [2]
+    state.apply(step.finish().changes)
+    read(backlog, state, *((K if source % 2 else OTHER, source) for source in range(4, 9)))
+    waiting = [row.source for key in (K, OTHER) for row in backlog.rows(state.entries[key])]
+    assert sorted(waiting) == [1, 3, 4]
+
+
 def test_a_paced_key_is_read_a_second_ahead_and_not_read_again_meanwhile() -> None:
     state = state_of(draining(K, [1, 2, 3, 4], pace=2.0))
     backlog: Backlog[None] = Backlog()
