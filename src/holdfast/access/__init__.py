@@ -4,6 +4,7 @@
 |---|---|
 | `roles` | `Role` and `Actor` |
 | `require` | `require(role)`: the FastAPI dependency that every route declares |
+| `credentials` | what a request says about who makes it |
 | `gatekeeper` | who is behind a request: a token, a session, or anyone at all in open mode |
 | `tokens` | a token as a record: its secret, its hash, its form on the topic |
 | `token_log` | the topic `holdfast.tokens`: written, and read as a whole |

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
+from holdfast.access.credentials import ACTOR_HEADER, Credentials
 from holdfast.access.roles import Actor, Role
 from holdfast.access.token_log import TokenLog, now_ms
 from holdfast.access.token_view import TokenView
 from holdfast.access.tokens import Token, new_token, split_token
-from holdfast.errors import InvalidArgumentError, NotSignedInError, UnavailableError
+from holdfast.errors import HoldfastError, InvalidArgumentError, NotSignedInError, UnavailableError
 
-SESSION_COOKIE = "holdfast_session"
 SESSION_S = 12 * 3600
 """A working day, with some to spare; then one signs in again."""
 
@@ -47,33 +47,37 @@ class Gatekeeper:
     def open_to_all(self) -> bool:
         return self._loopback and self.knows_tokens and not self._view.ever_any
 
-    def identify(
-        self, *, token: str | None, session: str | None, named: str | None = None
-    ) -> Actor:
-        """The actor, or NotSignedInError. `named` counts in open mode only."""
+    def identify(self, given: Credentials) -> Actor:
+        """The actor, or NotSignedInError."""
         if not self.knows_tokens:
             raise UnavailableError(
                 "The tokens were not read yet, because no broker answers: nobody can be let in."
             )
         if self.open_to_all:
-            return Actor(_checked_name(named) if named else OPEN_ACTOR, Role.ADMIN)
-        if token is not None:
-            return self._actor(token, of_session=False)
-        if session is not None:
-            return self._actor(session, of_session=True)
-        raise NotSignedInError(
-            "This needs a token, and none was given: send it as 'Authorization: Bearer ...'. "
-            "'holdfast token create' makes one."
-        )
+            return Actor(_checked_name(given.named) if given.named else OPEN_ACTOR, Role.ADMIN)
+        if given.token is None and given.session is None:
+            raise NotSignedInError(
+                "This needs a token, and none was given: send it as 'Authorization: Bearer ...'. "
+                "'holdfast token create' makes one."
+            )
+        proved = self._proved_by(given)
+        return Actor(proved.name, proved.role)
 
-    def credential(self, *, token: str | None, session: str | None) -> str | None:
-        """The id of the token that is used, also by way of a session; None if none holds."""
-        given = token or session
+    def knows(self, given: Credentials) -> bool:
+        """Whether somebody is behind these."""
         try:
-            found = self._proved(given, of_session=token is None) if given else None
+            self.identify(given)
+        except HoldfastError:
+            return False
+        return True
+
+    def credential(self, given: Credentials) -> str | None:
+        """The id of the token that is used, also by way of a session; None if none holds."""
+        try:
+            proved = self._proved_by(given)
         except NotSignedInError:
             return None
-        return (found.parent or found.id) if found else None
+        return proved.parent or proved.id
 
     def sign_in(self, token: str) -> str:
         """Begin a session of the token's. -> its text, for the cookie"""
@@ -100,6 +104,11 @@ class Gatekeeper:
             return
         self._view.wait_for(self._log.remove(found.id))
 
+    def _proved_by(self, given: Credentials) -> Token:
+        if given.token is not None:
+            return self._proved(given.token, of_session=False)
+        return self._proved(given.session or "", of_session=True)
+
     def _proved(self, text: str, *, of_session: bool) -> Token:
         parts = split_token(text)
         found = self._view.tokens.get(parts[0]) if parts else None
@@ -117,10 +126,6 @@ class Gatekeeper:
         parent = self._view.tokens.get(token.parent)
         return parent is not None and self._holds(parent)
 
-    def _actor(self, text: str, *, of_session: bool) -> Actor:
-        proved = self._proved(text, of_session=of_session)
-        return Actor(proved.name, proved.role)
-
     def _forget_what_has_ended(self) -> None:
         """Sessions that nobody has signed out of would stay on the topic for ever."""
         for token in list(self._view.tokens.values()):
@@ -131,7 +136,7 @@ class Gatekeeper:
 def _checked_name(named: str) -> str:
     if len(named) > MAX_ACTOR_LENGTH or not named.isprintable() or not named.strip():
         raise InvalidArgumentError(
-            f"X-Holdfast-Actor is 1 to {MAX_ACTOR_LENGTH} characters that can be printed."
+            f"{ACTOR_HEADER} is 1 to {MAX_ACTOR_LENGTH} characters that can be printed."
         )
     return named.strip()
 

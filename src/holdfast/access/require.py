@@ -6,7 +6,8 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 
-from holdfast.access.gatekeeper import SESSION_COOKIE, Gatekeeper
+from holdfast.access.credentials import SESSION_COOKIE, read_credentials
+from holdfast.access.gatekeeper import Gatekeeper
 from holdfast.access.roles import Actor, Role
 from holdfast.errors import RoleTooLowError
 
@@ -36,15 +37,12 @@ class Require:
     def __call__(
         self,
         request: Request,
-        bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-        session: Annotated[str | None, Depends(_cookie)],
+        # For the API's documentation alone: both are read with the other headers.
+        _in_header: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+        _in_cookie: Annotated[str | None, Depends(_cookie)],
     ) -> Actor:
         gatekeeper: Gatekeeper = request.app.state.gatekeeper
-        actor = gatekeeper.identify(
-            token=bearer.credentials if bearer else None,
-            session=session,
-            named=_named(request),
-        )
+        actor = gatekeeper.identify(read_credentials(request.headers))
         if not actor.may(self.role):
             raise RoleTooLowError(
                 f"This needs the role {self.role.label}, and {actor.name!r} is {actor.role.label}."
@@ -59,9 +57,3 @@ def require(role: Role) -> Require:
     `@router.get("/flows")` with `actor: Annotated[Actor, Depends(require(Role.VIEWER))]`.
     """
     return Require(role)
-
-
-def _named(request: Request) -> str | None:
-    """Who the caller says to be. Headers come as Latin-1, and names as UTF-8."""
-    header = request.headers.get("X-Holdfast-Actor")
-    return None if header is None else header.encode("latin-1").decode(errors="replace")

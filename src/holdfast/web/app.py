@@ -1,30 +1,29 @@
 """The app, put together: API, dashboard, sign-in, health, and what stands before them all."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Annotated, Any
-from urllib.parse import quote
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, FastAPI
 from starlette.middleware import Middleware
-from starlette.responses import RedirectResponse, Response
 
 from holdfast.access.gatekeeper import Gatekeeper
 from holdfast.access.require import require
 from holdfast.access.roles import Actor, Role
 from holdfast.access.token_log import TokenLog
 from holdfast.access.token_view import TokenView
-from holdfast.api.problems import install_problems, problem_of
+from holdfast.api.problems import install_problems
 from holdfast.api.services import Services
 from holdfast.client.connection import Connection
 from holdfast.dashboard.assets import PATH as ASSETS_PATH
 from holdfast.dashboard.assets import Assets
-from holdfast.errors import NotSignedInError
+from holdfast.web.door import Door
 from holdfast.web.headers import SecurityHeaders
 from holdfast.web.health import Readiness, health_router
 from holdfast.web.limits import BodyLimit, TimeLimit
-from holdfast.web.login import LOGIN, login_router
+from holdfast.web.login import login_router
 from holdfast.web.metrics import WebMetrics
 from holdfast.web.origins import OwnSiteOnly
 from holdfast.web.rate_limit import Buckets, RateLimit
@@ -48,7 +47,9 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         tokens.start()
         services.start()
+        watch = asyncio.create_task(streams.end_those(lambda given: not gatekeeper.knows(given)))
         yield
+        watch.cancel()
         services.stop()
         tokens.close()
 
@@ -70,6 +71,7 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
                 Buckets(settings.requests_per_second, settings.request_burst),
                 gatekeeper,
             ),
+            Middleware(Door, gatekeeper),
             Middleware(BodyLimit, most_bytes=settings.max_body_bytes),
             Middleware(TimeLimit, seconds=settings.request_seconds),
             Middleware(Streams, streams),
@@ -82,7 +84,6 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
     app.include_router(login_router(gatekeeper, tls=settings.tls))
     app.mount(ASSETS_PATH, Assets(), name="static")
     install_problems(app)
-    app.add_exception_handler(NotSignedInError, _ask_to_sign_in)  # type: ignore[arg-type]
     _add_openapi(app)
     return app
 
@@ -91,14 +92,3 @@ def _add_openapi(app: FastAPI) -> None:
     @app.get(OPENAPI, include_in_schema=False)
     def openapi(_: Annotated[Actor, Depends(require(Role.VIEWER))]) -> dict[str, Any]:
         return app.openapi()
-
-
-async def _ask_to_sign_in(request: Request, error: NotSignedInError) -> Response:
-    """A person at a page is sent to the page where one signs in; a program is told."""
-    target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    if request.headers.get("HX-Request"):
-        # A part of a page cannot become another page: htmx is told to go there.
-        return Response(status_code=401, headers={"HX-Redirect": LOGIN})
-    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-        return RedirectResponse(f"{LOGIN}?next={quote(target, safe='')}", status_code=303)
-    return problem_of(error)

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Form, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from holdfast.access.gatekeeper import SESSION_COOKIE, SESSION_S, Gatekeeper
+from holdfast.access.credentials import SESSION_COOKIE, Credentials
+from holdfast.access.gatekeeper import SESSION_S, Gatekeeper
 from holdfast.access.roles import Actor
 from holdfast.dashboard.rendering import render
 from holdfast.errors import NotSignedInError, TransientError
-
-LOGIN = "/login"
+from holdfast.web.door import LOGIN
 
 
 def login_router(gatekeeper: Gatekeeper, *, tls: bool) -> APIRouter:
@@ -73,7 +73,7 @@ def local_path(text: str) -> str:
 
 def _who(gatekeeper: Gatekeeper, request: Request) -> Actor | None:
     try:
-        return gatekeeper.identify(token=None, session=request.cookies.get(SESSION_COOKIE))
+        return gatekeeper.identify(Credentials(session=request.cookies.get(SESSION_COOKIE)))
     except (NotSignedInError, TransientError):
         return None
 

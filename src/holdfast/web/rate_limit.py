@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable
-from http.cookies import CookieError, SimpleCookie
 from time import monotonic
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from holdfast.access.gatekeeper import SESSION_COOKIE, Gatekeeper
+from holdfast.access.credentials import read_credentials
+from holdfast.access.gatekeeper import Gatekeeper
 from holdfast.api.problems import problem
 
 _MOST_BUCKETS = 10_000
@@ -75,19 +75,6 @@ class RateLimit:
 
     def _caller(self, scope: Scope) -> str:
         """A credential counts only if it holds: with made-up ones anybody could be many."""
-        headers = Headers(scope=scope)
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        credential = self._gatekeeper.credential(
-            token=token.strip() if scheme.lower() == "bearer" else None,
-            session=_session(headers.get("cookie", "")),
-        )
+        credential = self._gatekeeper.credential(read_credentials(Headers(scope=scope)))
         client = scope.get("client")
         return credential or (client[0] if client else "")
-
-
-def _session(cookies: str) -> str | None:
-    try:
-        found = SimpleCookie(cookies).get(SESSION_COOKIE)
-    except CookieError:
-        return None
-    return found.value if found else None

@@ -80,7 +80,7 @@ class Server(uvicorn.Server):
             print(f"Dashboard at {url(self._settings, listener)}", flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._app.state.streams.end()
+        self._app.state.streams.end_all()
         await super().shutdown(sockets)
 
 

@@ -1,37 +1,58 @@
-"""Live streams: counted, and ended when the process ends."""
+"""Live streams: counted, and ended with the process, or with the right of whoever reads them."""
 
 import asyncio
+from collections.abc import Callable
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from holdfast.access.credentials import Credentials, read_credentials
+
 _EVENT_STREAM = "text/event-stream"
+_CHECK_S = 0.5
 
 
 class OpenStreams:
-    """The streams that are read just now."""
+    """The streams that are read just now, each with the credentials that it was asked with."""
 
     def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
-        self.ending = False
+        self._open: dict[asyncio.Task[None], Credentials] = {}
+        self._ended: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     def __len__(self) -> int:
-        return len(self._tasks)
+        return len(self._open)
 
-    def enter(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.add(task)
-        if self.ending:
-            task.cancel()
+    def enter(self, task: "asyncio.Task[None]", given: Credentials) -> None:
+        self._open[task] = given
+        if self._closed:
+            self._end(task)
 
-    def leave(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
+    def leave(self, task: "asyncio.Task[None]") -> bool:
+        """-> whether it was ended from here"""
+        self._open.pop(task, None)
+        ended = task in self._ended
+        self._ended.discard(task)
+        return ended
 
-    def end(self) -> None:
+    def end_all(self) -> None:
         """End all, and those that yet begin. A server that waits for its connections would wait
         for them for ever."""
-        self.ending = True
-        for task in self._tasks:
-            task.cancel()
+        self._closed = True
+        for task in self._open:
+            self._end(task)
+
+    async def end_those(self, without_right: Callable[[Credentials], bool]) -> None:
+        """For ever: end the streams whose token was revoked or has expired since they began."""
+        while True:
+            await asyncio.sleep(_CHECK_S)
+            for task, given in self._open.items():
+                if without_right(given):
+                    self._end(task)
+
+    def _end(self, task: "asyncio.Task[None]") -> None:
+        self._ended.add(task)
+        task.cancel()
 
 
 class Streams:
@@ -46,19 +67,16 @@ class Streams:
         if scope["type"] != "http" or task is None:
             await self._app(scope, receive, send)
             return
-        streaming = False
 
         async def watched(message: Message) -> None:
-            nonlocal streaming
             await send(message)
             if message["type"] == "http.response.start" and _is_stream(message):
-                streaming = True
-                self._streams.enter(task)
+                self._streams.enter(task, read_credentials(Headers(scope=scope)))
 
         try:
             await self._app(scope, receive, watched)
         except asyncio.CancelledError:
-            if not (streaming and self._streams.ending):
+            if not self._streams.leave(task):
                 raise
             task.uncancel()
             await send({"type": "http.response.body", "body": b"", "more_body": False})
