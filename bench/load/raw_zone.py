@@ -1,0 +1,98 @@
+"""The raw zone against the bare query that does no more than copy Kafka to Delta."""
+
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.sql import functions as sql
+
+import holdfast
+from bench.load.events import Load, fill
+from bench.load.stage import PARTITIONS, Figures, Stage
+from holdfast.flows.registry import FlowDefinition
+from holdfast.pipeline.kafka_source import read_events
+from holdfast.pipeline.metrics import Metrics
+from holdfast.pipeline.raw_table import COLUMNS
+from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings, table_location
+
+BATCH = 500_000
+DEADLINE_S = 300.0
+
+
+def raw(stage: Stage) -> Figures:
+    """Events a second of ours over the bare query's: alternating, medians."""
+    load = Load(BATCH if stage.quick else 3_000_000, keys=100_000, held=0)
+    with holdfast.connect(stage.bootstrap) as client:
+        flow = client.flow("bench-raw").create(partitions=PARTITIONS).describe()
+    fill(stage.bootstrap, flow.names.events, load.cycle, load.count, PARTITIONS)
+    measures: dict[str, Callable[[Stage, FlowDefinition, Path, int], float]] = {
+        "bare": bare,
+        "raw zone": ours,
+    }
+    for measure in measures.values():  # both warm
+        measure(stage, flow, stage.folder / f"warm-{measure.__name__}", load.count)
+    found: dict[str, list[float]] = {name: [] for name in measures}
+    rounds = 1 if stage.quick else 5
+    for number in range(rounds):
+        for name in measures if number % 2 == 0 else reversed(list(measures)):
+            folder = stage.folder / f"{measures[name].__name__}-{number}"
+            rate = load.count / measures[name](stage, flow, folder, load.count)
+            found[name].append(rate)
+            print(f"  raw {number + 1}/{rounds}: {name}: {rate:,.0f} events/s", flush=True)
+    medians = {name: statistics.median(rates) for name, rates in found.items()}
+    return {"raw": medians["raw zone"] / medians["bare"], "raw_eps": medians["raw zone"]}
+
+
+def bare(stage: Stage, flow: FlowDefinition, folder: Path, count: int) -> float:
+    """Seconds of the plain query over the whole topic."""
+    rows = read_events(
+        stage.session, stage.connection, flow.names.events,
+        starts=dict.fromkeys(range(flow.partitions), 0), limit=BATCH, reader="bench-bare",
+    )  # fmt: skip
+    began = time.monotonic()
+    query = (
+        rows.withColumn("date", sql.to_date("timestamp"))
+        .select(*COLUMNS)
+        .writeStream.format("delta")
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .partitionBy("date")
+        .trigger(availableNow=True)
+        .start(str(folder / "table"))
+    )
+    query.awaitTermination()
+    seconds = time.monotonic() - began
+    _check(stage, str(folder / "table"), count)
+    return seconds
+
+
+def ours(stage: Stage, flow: FlowDefinition, folder: Path, count: int) -> float:
+    """Seconds of the raw zone over the same topic."""
+    metrics = Metrics()
+    settings = RawZoneSettings(
+        lake=str(folder), checkpoints=str(folder / "checkpoints"), seconds=0.0,
+        max_offsets_per_trigger=BATCH,
+    )  # fmt: skip
+    zone = RawZone(stage.session, stage.connection, flow, settings, metrics)
+    landed = metrics.events_landed.labels(flow.name)
+    began = time.monotonic()
+    zone.start()
+    try:
+        while landed._value.get() < count:
+            failure = zone.failure()
+            if failure is not None:
+                raise failure
+            if time.monotonic() - began > DEADLINE_S:
+                raise TimeoutError(f"{landed._value.get():,.0f} of {count:,} landed")
+            time.sleep(0.005)
+        seconds = time.monotonic() - began
+    finally:
+        zone.stop()
+    _check(stage, table_location(str(folder), flow.name), count)
+    return seconds
+
+
+def _check(stage: Stage, location: str, count: int) -> None:
+    found = stage.session.read.format("delta").load(location).count()
+    if found != count:
+        raise RuntimeError(f"{found:,} of {count:,} events are in {location}")

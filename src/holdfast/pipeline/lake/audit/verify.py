@@ -1,0 +1,421 @@
+"""The job: fix the bounds, read each log once, ask every question, and remember how far it came."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from confluent_kafka import KafkaException, TopicCollection
+from delta.tables import DeltaTable
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, Observation, SparkSession, Window
+from pyspark.sql import functions as sql
+
+from holdfast.client.connection import Connection
+from holdfast.client.kafka_errors import translate
+from holdfast.client.positions import Offsets, Partition, Where
+from holdfast.errors import ConflictError, NotFoundError
+from holdfast.flows.registry import FlowDefinition
+from holdfast.pipeline.lake.audit.bounds import Bounds, Stretch, fix_bounds
+from holdfast.pipeline.lake.audit.commands import faults_of_answers, read_commands
+from holdfast.pipeline.lake.audit.coordinates import (
+    ROWS_PER_TASK,
+    Logs,
+    Scope,
+    judge,
+    landed,
+    markers,
+    still_held,
+    within,
+)
+from holdfast.pipeline.lake.audit.journal import (
+    at,
+    beginnings,
+    faults_of_journal,
+    losses,
+    read_journal,
+    stretches,
+)
+from holdfast.pipeline.lake.audit.remembered import Border, Remembered
+from holdfast.pipeline.lake.audit.standing import ends_of_steps, faults_of_status, read_status
+from holdfast.pipeline.lake.audit.verification import (
+    CHECKS,
+    RAW_ZONE,
+    STATUS,
+    Check,
+    Example,
+    Fault,
+    Found,
+    Verification,
+)
+from holdfast.pipeline.raw_table import Landed, RawTable
+from holdfast.pipeline.raw_zone import table_location
+
+Progress = Callable[[float, str], None]
+"""Called with the share that is done, and what comes next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyOptions:
+    """What of a flow is verified."""
+
+    lake: str
+    raw_zone: bool = True
+    full: bool = False
+    """From the gate's first event on, whatever was verified before."""
+    start: Where | None = None
+    end: Where | None = None
+    """Limits on the source. With one, nothing is remembered."""
+    examples: int = 20
+    """Most places that are named of each fault."""
+
+    @property
+    def limited(self) -> bool:
+        return self.start is not None or self.end is not None
+
+
+def verify(
+    session: SparkSession,
+    connection: Connection,
+    flow: FlowDefinition,
+    options: VerifyOptions,
+    progress: Progress = lambda share, what: None,
+) -> Verification:
+    """Account for every event of a flow, which may run meanwhile.
+
+    Raises what stands against knowing: ConflictError if the gate has never run or topics were made
+    anew, NotFoundError if there is no raw zone, UnavailableError and its like if the brokers are
+    away. A verdict is given only if everything could be looked at.
+    """
+    return _Audit(session, connection, flow, options, progress).run()
+
+
+class _Audit:
+    """One run."""
+
+    def __init__(
+        self,
+        session: SparkSession,
+        connection: Connection,
+        flow: FlowDefinition,
+        options: VerifyOptions,
+        progress: Progress,
+    ) -> None:
+        self._session = session
+        self._connection = connection
+        self._flow = flow
+        self._names = flow.names
+        self._options = options
+        self._progress = progress
+        self._remembered = Remembered(session, options.lake, flow.name)
+
+    def run(self) -> Verification:
+        began = time.monotonic()
+        self._progress(0.0, "Fixing the bounds")
+        bounds = fix_bounds(self._connection, self._names, self._flow.partitions)
+        topic_id = self._topic_id()
+        raw = self._landed(topic_id)
+        border = self._border(topic_id, bounds)
+        self._progress(0.05, "Reading the journal")
+        journal = read_journal(self._session, self._connection, self._names, bounds)
+        journal = journal.persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            scope = self._scope(bounds, journal, raw, border)
+            commands, answers = self._answers(bounds, journal, border)
+            self._progress(0.15, "Comparing status with the journal")
+            standing, compared = self._standing(bounds, journal)
+            self._progress(0.25, "Accounting for every event")
+            judged, totals = self._account(bounds, journal, scope, border)
+            try:
+                self._progress(0.9, "Naming what is wrong")
+                found = self._name(judged, [answers, standing])
+                found |= self._raw_below(scope, border)
+                clean = not found
+                totals = _added(totals, border)
+                if clean and not self._options.limited:
+                    self._keep(judged, bounds, scope, topic_id, totals)
+            finally:
+                judged.unpersist()
+        finally:
+            journal.unpersist()
+        return Verification(
+            flow=self._flow.name,
+            clean=clean,
+            events=totals["events"],
+            processed=totals["processed"],
+            held=totals["held"],
+            dead=totals["dead"],
+            landed=totals["landed"],
+            commands=commands,
+            checks=self._checks(found, totals, commands, compared),
+            ranges={p: (start, scope.ends[p]) for p, start in scope.starts.items()},
+            incremental=border is not None,
+            seconds=round(time.monotonic() - began, 2),
+        )
+
+    def _topic_id(self) -> str:
+        doing = f"Describing the topic {self._names.events!r}"
+        try:
+            futures = self._connection.admin.describe_topics(TopicCollection([self._names.events]))
+        except KafkaException as error:
+            raise translate(error, doing) from None
+        return str(self._connection.wait(futures[self._names.events], doing).topic_id)
+
+    def _landed(self, topic_id: str) -> Landed | None:
+        """How far the raw zone is; None if it is not to be looked at."""
+        if not self._options.raw_zone:
+            return None
+        location = self._raw_location
+        if not DeltaTable.isDeltaTable(self._session, location):
+            raise NotFoundError(
+                f"There is no raw zone of {self._flow.name} at {location}. Name the lake with "
+                "--lake, or verify without the raw zone: --no-raw-zone."
+            )
+        found = RawTable(self._session, location).landed()
+        if found.topic_id not in (None, topic_id):
+            raise ConflictError(
+                f"The raw zone at {location} is of another topic {self._names.events}, which was "
+                "deleted since: its offsets mean other events."
+            )
+        return found
+
+    @property
+    def _raw_location(self) -> str:
+        return table_location(self._options.lake, self._flow.name)
+
+    def _border(self, topic_id: str, bounds: Bounds) -> Border | None:
+        """Where to go on; None to look at everything."""
+        if self._options.full or self._options.limited:
+            return None
+        border = self._remembered.border()
+        if border is None or border.topic_id != topic_id or set(border.events) != set(bounds.taken):
+            return None
+        if self._options.raw_zone and not border.raw:
+            return None
+        return border
+
+    def _scope(
+        self, bounds: Bounds, journal: DataFrame, raw: Landed | None, border: Border | None
+    ) -> Scope:
+        began = beginnings(journal)
+        starts = {p: min(began.get(p, end), end) for p, end in bounds.taken.items()}
+        ends = dict(bounds.taken)
+        starts, ends = self._limit(starts, ends)
+        return Scope(
+            starts=starts,
+            ends=ends,
+            border=starts if border is None else border.events,
+            log_starts=bounds.events.starts,
+            log_ends=bounds.events.ends,
+            raw=None if raw is None else self._raw_scope(starts, ends, raw, border, bounds),
+            held_since=bounds.held_since,
+            losses=losses(journal),
+        )
+
+    def _limit(
+        self, starts: dict[int, int], ends: dict[int, int]
+    ) -> tuple[dict[int, int], dict[int, int]]:
+        places = [Partition(self._names.events, p) for p in starts]
+        offsets = Offsets(self._connection)
+        if self._options.start is not None:
+            found = offsets.resolve(places, self._options.start, clamp=True)
+            starts = {p.number: max(starts[p.number], offset) for p, offset in found.items()}
+        if self._options.end is not None:
+            found = offsets.resolve(places, self._options.end, clamp=True)
+            ends = {p.number: min(ends[p.number], offset) for p, offset in found.items()}
+        return {p: min(start, ends[p]) for p, start in starts.items()}, ends
+
+    def _raw_scope(
+        self,
+        starts: Mapping[int, int],
+        ends: Mapping[int, int],
+        raw: Landed,
+        border: Border | None,
+        bounds: Bounds,
+    ) -> tuple[dict[int, int], dict[int, int]]:
+        begin = dict(starts if border is None else border.raw)
+        if any(bounds.events.starts[p] > start for p, start in begin.items()):
+            # Of events that are gone only those can be expected that came after its first row.
+            rows = self._raw_rows().groupBy("partition").agg(sql.min("offset").alias("first"))
+            first = {row["partition"]: row["first"] for row in rows.collect()}
+            begin = {
+                p: max(start, min(first.get(p, start), bounds.events.starts[p]))
+                for p, start in begin.items()
+            }
+        return begin, {p: min(raw.positions.get(p, 0), end) for p, end in ends.items()}
+
+    def _raw_rows(self) -> DataFrame:
+        table = self._session.read.format("delta").load(self._raw_location)
+        return table.where(sql.col("topic") == self._names.events)
+
+    def _answers(
+        self, bounds: Bounds, journal: DataFrame, border: Border | None
+    ) -> tuple[int, DataFrame]:
+        since = dict.fromkeys(bounds.positions, 0) if border is None else dict(border.control)
+        commands = read_commands(
+            self._session, self._connection, self._names, bounds, min(since.values()),
+            self._flow.partitions,
+        ).persist(StorageLevel.MEMORY_AND_DISK)  # fmt: skip
+        count = commands.where(sql.col("o") >= min(since.values())).count()
+        faults = faults_of_answers(commands, journal, since, bounds)
+        return count, faults.unionByName(faults_of_journal(journal))
+
+    def _standing(self, bounds: Bounds, journal: DataFrame) -> tuple[DataFrame, int]:
+        status = read_status(self._session, self._connection, self._names, bounds)
+        status = status.persist(StorageLevel.MEMORY_AND_DISK)
+        ends = ends_of_steps(status, bounds)
+        return faults_of_status(status, journal, bounds, ends), len(ends)
+
+    def _account(
+        self, bounds: Bounds, journal: DataFrame, scope: Scope, border: Border | None
+    ) -> tuple[DataFrame, dict[str, int]]:
+        """Every coordinate that shows a fault or is still held; and what was counted."""
+        logs = Logs(self._session, self._connection, self._names, bounds)
+        events = self._events_to_read(scope)
+        parts = [
+            bounds.processed.after({} if border is None else border.processed),
+            bounds.held.after({} if border is None else border.held),
+            bounds.dlq.after({} if border is None else border.dlq),
+        ]
+        outputs = [logs.processed(parts[0]), logs.held(parts[1]), logs.dead(parts[2])]
+        rows = [logs.events(events), *(within(each, scope) for each in outputs)]
+        if scope.raw is not None:
+            rows.append(landed(self._raw_rows(), self._names.events, scope))
+        if border is not None:
+            rows.append(still_held(self._remembered.still_held()))
+        rows.append(markers(stretches(journal, bounds)))
+        length = (2 if scope.raw else 1) * events.length + sum(part.length for part in parts)
+        seen = Observation()
+        judged = (
+            judge(reduce(DataFrame.unionByName, rows), scope, max(2, -(-length // ROWS_PER_TASK)))
+            .observe(
+                seen,
+                sql.count_if(sql.expr("exists AND NOT verified")).alias("events"),
+                sql.sum("processed").alias("processed"),
+                sql.sum("dead_letters").alias("dead"),
+                sql.sum("landed").alias("landed"),
+                sql.count_if("pending").alias("held"),
+            )
+            .where("size(faults) > 0 OR pending")
+            .select("p", "k", "o", "faults", "pending", "place")
+            .persist(StorageLevel.MEMORY_AND_DISK)
+        )
+        judged.count()
+        return judged, {name: int(count or 0) for name, count in seen.get.items()}
+
+    def _events_to_read(self, scope: Scope) -> Stretch:
+        starts = {p: max(scope.border[p], scope.log_starts[p]) for p in scope.starts}
+        if scope.raw is not None:
+            starts = {
+                p: min(start, max(scope.raw[0][p], scope.log_starts[p]))
+                for p, start in starts.items()
+            }
+        return Stretch({p: min(s, scope.ends[p]) for p, s in starts.items()}, scope.ends)
+
+    def _name(self, judged: DataFrame, others: list[DataFrame]) -> dict[Fault, Found]:
+        """How often each fault was found, and the first places."""
+        of_events = judged.where("size(faults) > 0").select(
+            sql.explode("faults").alias("fault"),
+            sql.when(sql.col("p") < 0, "record without source").otherwise("events").alias("log"),
+            "p",
+            "o",
+            sql.lit("").alias("detail"),
+        )
+        every = reduce(DataFrame.unionByName, [of_events, *others])
+        by_fault = Window.partitionBy("fault")
+        first = (
+            every.withColumn("count", sql.count("*").over(by_fault))
+            .withColumn("rank", sql.row_number().over(by_fault.orderBy("log", "p", "o")))
+            .where(sql.col("rank") <= self._options.examples)
+            .collect()
+        )
+        return _grouped(first)
+
+    def _raw_below(self, scope: Scope, border: Border | None) -> dict[Fault, Found]:
+        """Rows of the raw zone below the border are not looked at again, but they are counted."""
+        if border is None or scope.raw is None:
+            return {}
+        now = self._count_raw(border.raw)
+        if now == border.raw_rows:
+            return {}
+        fault = Fault.RAW_MISSING if now < border.raw_rows else Fault.RAW_DOUBLED
+        detail = f"{now} rows below what was verified, where {border.raw_rows} were: see --full"
+        example = Example("raw zone", 0, min(border.raw.values()), detail)
+        return {fault: Found(fault, abs(now - border.raw_rows), (example,))}
+
+    def _count_raw(self, below: Mapping[int, int]) -> int:
+        rows = self._raw_rows().where(sql.col("offset") < at(below, sql.col("partition")))
+        return rows.count()
+
+    def _keep(
+        self,
+        judged: DataFrame,
+        bounds: Bounds,
+        scope: Scope,
+        topic_id: str,
+        totals: Mapping[str, int],
+    ) -> None:
+        raw = {} if scope.raw is None else dict(scope.raw[1])
+        self._progress(0.95, "Remembering what was verified")
+        self._remembered.keep(
+            judged.where("pending"),
+            Border(
+                topic_id=topic_id,
+                events=scope.ends,
+                control={p: position.control for p, position in bounds.positions.items()},
+                held=bounds.held.ends,
+                processed=bounds.processed.ends,
+                dlq=bounds.dlq.ends,
+                raw=raw,
+                raw_rows=self._count_raw(raw) if raw else 0,
+                totals=totals,
+            ),
+        )
+
+    def _checks(
+        self,
+        found: Mapping[Fault, Found],
+        totals: Mapping[str, int],
+        commands: int,
+        compared: int,
+    ) -> tuple[Check, ...]:
+        examined = dict.fromkeys(CHECKS, totals["events"])
+        examined["order of each key"] = totals["processed"]
+        examined["every command answered"] = commands
+        examined[RAW_ZONE] = totals["landed"]
+        examined[STATUS] = compared
+        skipped = {}
+        if not self._options.raw_zone:
+            skipped[RAW_ZONE] = "asked not to look at the raw zone"
+        if not compared:
+            skipped[STATUS] = "status has moved on since the bounds were fixed"
+        return tuple(
+            Check(
+                name,
+                examined[name],
+                tuple(found[fault] for fault in faults if fault in found),
+                skipped.get(name, ""),
+            )
+            for name, faults in CHECKS.items()
+        )
+
+
+def _grouped(rows: list[Any]) -> dict[Fault, Found]:
+    places: dict[Fault, list[Example]] = {}
+    counts: dict[Fault, int] = {}
+    for row in rows:
+        fault = Fault(row["fault"])
+        counts[fault] = row["count"]
+        example = Example(row["log"], row["p"], row["o"], row["detail"] or "")
+        places.setdefault(fault, []).append(example)
+    return {fault: Found(fault, counts[fault], tuple(places[fault])) for fault in places}
+
+
+def _added(totals: Mapping[str, int], border: Border | None) -> dict[str, int]:
+    """What was counted now, on top of what was below the border. What is held is held now."""
+    before = {} if border is None else border.totals
+    return {
+        name: count + (0 if name == "held" else before.get(name, 0))
+        for name, count in totals.items()
+    }
