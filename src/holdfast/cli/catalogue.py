@@ -50,6 +50,7 @@ GROUPS = {
         Command("dead-letter", "keys", "Send a key's held events to the dead letters"),
         Command("held", "keys", "List the keys that are not simply active"),
         Command("status", "keys", "Show the state of a key"),
+        Command("verify", "verify", "Account for every event, and prove that nothing is lost"),
     ),
 }
 
