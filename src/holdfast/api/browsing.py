@@ -4,7 +4,7 @@ Whatever is asked for, a page ends after so many records looked at, so many byte
 and says so; its cursor goes on from there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
@@ -29,6 +29,7 @@ MOST_SECONDS = 4.0
 MOST_CHUNK_BYTES = 16 * 1024 * 1024
 _FIRST_CHUNK = 100
 _LARGEST_CHUNK = 5_000
+_FAR = 2**63
 
 TopicRole = Literal["events", "held", "processed", "dlq", "control", "journal", "status"]
 Order = Literal["newest", "oldest"]
@@ -59,6 +60,8 @@ class Browse:
     until: int | None = None
     """Times of records, in milliseconds since 1970; `until` is not included."""
     filter: Filter = NO_FILTER
+    wanted: Callable[[Seen], bool] | None = None
+    """What else a record must have."""
     limit: int = 50
     cursor: str | None = None
 
@@ -73,6 +76,8 @@ class BrowsePage:
     looked_at: int
     stopped_early: str = ""
     """Why the page ended before it was full, though there is more; empty if it did not."""
+    reached: int = 0
+    """Newest first: every match that is newer than this time was found; 0: every match was."""
 
 
 def topic_of(names: FlowNames, role: TopicRole) -> str:
@@ -97,7 +102,8 @@ def browse(connection: Connection, query: Browse, masks: Sequence[str], actor: A
         reader.close()
     left = {s.place.number: s.resume() for s in stretches if not s.finished}
     cursor = _write_cursor(query, left) if left else None
-    return BrowsePage(tuple(found), cursor, budget.records, early)
+    reached = max((s.reached for s in stretches if s.low < s.high), default=0)
+    return BrowsePage(tuple(found), cursor, budget.records, early, reached)
 
 
 def read_one(
@@ -162,6 +168,8 @@ class _Stretch:
         self._reader = reader
         self._budget = budget
         self._chunk = min(_LARGEST_CHUNK, max(_FIRST_CHUNK, query.limit))
+        self.reached = _FAR
+        """The time of the oldest record that was looked at; of newest first alone."""
         self._too_much = False
         self._matches: list[Seen] = []
         """Found and not handed out, the next one last."""
@@ -218,11 +226,13 @@ class _Stretch:
     def _look(self, message: Message) -> Seen | None:
         self._budget.take(message)
         record = Record.of(message)
+        self.reached = min(self.reached, record.timestamp_ms or 0)
         value = visible_value(record.value, self._masks, self._actor)
         wanted = self._query.filter
         if not wanted.empty and not wanted.matches(record.key, value, record.headers):
             return None
-        return Seen(record, value)
+        seen = Seen(record, value)
+        return seen if self._query.wanted is None or self._query.wanted(seen) else None
 
 
 def _merge(stretches: list[_Stretch], query: Browse, budget: _Budget) -> tuple[list[Seen], str]:

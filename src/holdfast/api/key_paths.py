@@ -15,6 +15,8 @@ from holdfast.flows.keys import key_bytes
 
 PREFIX = "b64."
 _PLAIN = re.compile(rb"[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,200}")
+_UNREADABLE = "\ufffd"
+"""What servers make of percent-encoded bytes that are no text: which ones, nobody knows then."""
 _BASE64 = re.compile(r"[A-Za-z0-9_-]*")
 
 
@@ -36,6 +38,11 @@ def key_from_path(segment: str) -> bytes:
     (b'customer-7', b'a/b')
     """
     if not segment.startswith(PREFIX):
+        if _UNREADABLE in segment:
+            raise InvalidArgumentError(
+                f"{segment[:60]!r} names no key: write bytes that are no text as 'b64.' and "
+                "URL-safe base64."
+            )
         return key_bytes(segment)
     encoded = segment.removeprefix(PREFIX)
     try:

@@ -175,6 +175,20 @@ class Groups:
         listings = [GroupListing(g.group_id, _state(g.state)) for g in answer.valid]
         return sorted(listings, key=lambda g: g.name)
 
+    def total_lags(self, names: Iterable[str]) -> dict[str, int]:
+        """How many records each group has yet to take, in all; ends are looked up once."""
+        committed = {name: self._committed(name) for name in names}
+        ends = self._existing_ends({p for offsets in committed.values() for p in offsets})
+        return {
+            name: sum(max(0, ends[p] - offset) for p, offset in offsets.items() if p in ends)
+            for name, offsets in committed.items()
+        }
+
+    def _existing_ends(self, partitions: set[Partition]) -> dict[Partition, int]:
+        """The ends of those that are still there: offsets outlive their topics."""
+        known = {topic.name: topic.partitions for topic in Topics(self._connection).list()}
+        return self._offsets.ends(p for p in partitions if p.number < known.get(p.topic, 0))
+
     def _describe(self, name: str):  # type: ignore[no-untyped-def]  # confluent-kafka's own type
         doing = f"Describing the group {name!r}"
         try:

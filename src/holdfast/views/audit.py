@@ -94,6 +94,8 @@ class AuditPage:
     """Where the next page begins; None if there is none."""
     stopped_early: bool = False
     """The search took too long, or read too much: the cursor goes on from there."""
+    older: bool = False
+    """There may be older rows that only the logs have, not the view."""
 
 
 def requested(offset: int, at: int, key: bytes | None, value: bytes | None) -> AuditRow:
@@ -211,12 +213,20 @@ class AuditWindow:
         self._logs: dict[Log, deque[AuditRow]] = {"control": deque(), "journal": deque()}
         self._by_key: dict[bytes | None, deque[AuditRow]] = {}
         self._by_id: dict[str, list[AuditRow]] = {}
-        self.dropped: dict[Log, int] = {"control": 0, "journal": 0}
-        """When the newest row was written that is not kept any more; 0: all are."""
+        self._skipped: set[tuple[Log, int]] = set()
+        self.floor = 0
+        """Rows that are older than this, or as old, may not be here; 0: all are."""
+
+    def skip(self, log: Log, partition: int) -> None:
+        """This log has rows before the first that will be appended."""
+        self._skipped.add((log, partition))
 
     def append(self, row: AuditRow) -> AuditRow:
         """Keep the row. -> the same, a journal row signed by who asked for it"""
         row = self._signed(row)
+        if (row.log, row.partition) in self._skipped:
+            self._skipped.remove((row.log, row.partition))
+            self.floor = max(self.floor, row.at)
         rows = self._logs[row.log]
         rows.append(row)
         self._by_key.setdefault(row.key, deque()).append(row)
@@ -245,7 +255,7 @@ class AuditWindow:
         return row
 
     def _drop(self, row: AuditRow) -> None:
-        self.dropped[row.log] = max(self.dropped[row.log], row.at)
+        self.floor = max(self.floor, row.at)
         _remove(self._by_key, row.key, row)
         if row.command_id:
             _remove(self._by_id, row.command_id, row)

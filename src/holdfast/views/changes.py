@@ -95,7 +95,9 @@ class Changes:
             oldest = self._last - len(self._ring) + 1
             if not oldest - 1 <= number <= self._last:
                 return Batch((), reset=True)
-            return Batch(tuple(islice(self._ring, number - oldest + 1, None)))
+            # From the newest back: readers are nearly always close behind.
+            newer = list(islice(reversed(self._ring), self._last - number))
+            return Batch(tuple(reversed(newer)))
 
     def subscribe(self, after: int | None = None) -> "Subscription":
         """Follow the changes after that number, or those that come from now on. On an event loop;

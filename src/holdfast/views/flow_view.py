@@ -17,6 +17,7 @@ from holdfast.views.audit import (
     AuditRow,
     AuditWindow,
     HistoryItem,
+    Log,
     check_limit,
     history_of,
     matches,
@@ -118,21 +119,34 @@ class FlowView:
             row = self._rows.get(key) or KeyRow(key=key)
             entries = tuple(sorted(self._entries.get(key, {}).items()))
             rows = self._audit.of_key(key)
-            since = max(self._audit.dropped.values())
+            since = self._audit.floor
         return KeyView(row=row, entries=entries, history=history_of(rows), history_since=since)
 
     def audit(self, query: AuditQuery) -> AuditPage:
-        """Rows of the window, newest first."""
+        """The newest rows, newest first, as far back as the view has all of them; `audit_page` of
+        the API goes on in the logs."""
         check_limit(query.limit)
         before = None if query.cursor is None else read_cursor(query.cursor)
         with self._lock:
             rows = self._audit.rows() if query.key is None else self._audit.of_key(query.key)
-        found = [row for row in rows if matches(row, query)]
+            floor = self._audit.floor
+        found = [row for row in rows if row.at > floor and matches(row, query)]
         if before is not None:
             found = [row for row in found if row.place < before]
         found.sort(key=lambda row: row.place, reverse=True)
         page = tuple(found[: query.limit])
-        return AuditPage(page, write_cursor(page[-1]) if len(found) > len(page) else None)
+        more = len(found) > len(page)
+        cursor = write_cursor(page[-1]) if more else None
+        return AuditPage(page, cursor, older=floor > 0 and not more)
+
+    @property
+    def audit_floor(self) -> int:
+        """Audit rows that are as old as this are in the logs alone; 0: none are."""
+        return self._audit.floor
+
+    def skip(self, log: Log, partition: int) -> None:
+        """For the thread that follows: it does not begin at this log's start."""
+        self._audit.skip(log, partition)
 
     def command(self, command_id: str) -> tuple[AuditRow, ...]:
         """The command of that id and its outcomes, as far as the window has them."""

@@ -34,7 +34,8 @@ _READER = {
     # A view shows what there is: what retention took is not there to be shown.
     "auto.offset.reset": "earliest",
     "isolation.level": "read_committed",
-    "fetch.wait.max.ms": 500,
+    # A flow that is new waits for the fetch before it to end, twice.
+    "fetch.wait.max.ms": 200,
     "queued.max.messages.kbytes": 16 * 1024,
 }
 
@@ -127,6 +128,9 @@ class Follower:
         for place in journal:
             begin[place] = max(starts[place], ends[place] - WINDOW // flow.partitions)
         view = FlowView(flow, control_from=begin[control])
+        for place in (control, *journal):
+            if begin[place] > starts[place]:
+                view.skip("control" if place is control else "journal", place.number)
         followed = _Followed(view, list(begin), set(begin))
         self._takers |= {
             names.control: lambda message: self._take_control(view, message),

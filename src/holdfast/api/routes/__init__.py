@@ -1,0 +1,1 @@
+"""The routes under `/api/v1`, one resource a module. Each says which role it takes."""

@@ -1,0 +1,359 @@
+"""Hold, release, dead-letter, extend: of one key, or of up to ten thousand."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import Field
+
+from holdfast.api.commanding import (
+    MAX_KEYS,
+    MAX_WAIT_S,
+    Order,
+    Receipt,
+    command_keys,
+    void_offset,
+)
+from holdfast.api.models import (
+    Audit,
+    Effect,
+    GivenKey,
+    KeyName,
+    Model,
+    Moment,
+    given_key,
+    key_fields,
+    milliseconds,
+    moment,
+)
+from holdfast.api.parameters import (
+    Admin,
+    IdempotencyKey,
+    KeyOfPath,
+    Operator,
+    ServicesOf,
+    View,
+    Viewer,
+)
+from holdfast.api.problems import kind_of, problems
+from holdfast.errors import NotFoundError
+from holdfast.flows.commands import MAX_PACE, MAX_REASON
+
+router = APIRouter(tags=["verbs"])
+
+_Reason = Annotated[str, Field(max_length=MAX_REASON, examples=["payment disputed"])]
+_ExpiresIn = Annotated[
+    float | None,
+    Field(gt=0, lt=10**9, description="Seconds from now; or give `expires_at`.", examples=[7200]),
+]
+_ExpiresAt = Annotated[
+    datetime | None,
+    Field(description="A time with its zone; or give `expires_in`.", examples=[None]),
+]
+_Pace = Annotated[
+    float | None,
+    Field(gt=0, le=MAX_PACE, description="Events a second; as fast as possible unless given."),
+]
+_Wait = Annotated[
+    Literal["effective"] | None,
+    Query(description="`effective`: answer once it is, or after `timeout` seconds."),
+]
+_Timeout = Annotated[
+    float, Query(gt=0, le=MAX_WAIT_S, description="Longest wait, in seconds.", examples=[30])
+]
+
+
+class HoldBody(Model):
+    reason: _Reason = ""
+    expires_in: _ExpiresIn = None
+    expires_at: _ExpiresAt = None
+
+
+class ReleaseBody(Model):
+    pace: _Pace = None
+
+
+class DeadLetterBody(Model):
+    reason: _Reason = ""
+
+
+class ExtendBody(Model):
+    """A new expiry; neither means that the hold does not expire any more."""
+
+    expires_in: _ExpiresIn = None
+    expires_at: _ExpiresAt = None
+
+
+class BulkBody(Model):
+    """The same for many keys."""
+
+    command: Literal["hold", "release", "dead-letter", "extend"]
+    keys: list[GivenKey] = Field(min_length=1, max_length=MAX_KEYS)
+    reason: _Reason = ""
+    expires_in: _ExpiresIn = None
+    expires_at: _ExpiresAt = None
+    pace: _Pace = None
+
+
+class VoidBody(Model):
+    offset: int = Field(ge=0, le=2**63 - 1, description="Of the unreadable record.")
+    reason: _Reason = ""
+
+
+class ReceiptOut(KeyName):
+    """A command on the control log: it will be carried out, in this order."""
+
+    command: str = Field(examples=["hold"])
+    command_id: str
+    offset: int | None = Field(description="On the control log.", examples=[17])
+    requested_at: Moment | None
+    repeated: bool = Field(
+        description="The same request came before, and this is its command: nothing was added."
+    )
+    effective: Effect | None = Field(description="What came of it; null as long as unknown.")
+
+    @classmethod
+    def of(cls, receipt: Receipt) -> "ReceiptOut":
+        return cls(
+            **key_fields(receipt.key),
+            command=receipt.command,
+            command_id=receipt.command_id,
+            offset=receipt.offset,
+            requested_at=moment(receipt.requested_at),
+            repeated=receipt.repeated,
+            effective=Effect.of(receipt.effective) if receipt.effective else None,
+        )
+
+
+class RefusedOut(Model):
+    """Why nothing was asked for this key."""
+
+    code: str
+    detail: str
+
+
+class BulkReceiptOut(ReceiptOut):
+    error: RefusedOut | None = Field(default=None, description="Null if it was requested.")
+
+    @classmethod
+    def of(cls, receipt: Receipt) -> "BulkReceiptOut":
+        error = receipt.error
+        refused = error and RefusedOut(code=kind_of(error).code, detail=str(error))
+        return cls(**dict(ReceiptOut.of(receipt)), error=refused or None)
+
+
+class BulkOut(Model):
+    command: str
+    requested: int = Field(description="How many were.")
+    failed: int = Field(description="How many were not; each says why.")
+    results: list[BulkReceiptOut] = Field(description="One for each key, in their order.")
+
+
+class CommandOut(Model):
+    """A command by its id."""
+
+    requested: Audit
+    effective: list[Audit] = Field(description="In each partition; empty as long as it is pending.")
+
+
+_ANSWERS = {
+    200: {"description": "It is effective (or was repeated, and is)."},
+    202: {"description": "It is requested: acknowledged on the control log."},
+    **problems(404, 409),
+}
+
+
+@router.post(
+    "/flows/{flow}/keys/{key}/hold", status_code=202, summary="Hold a key", responses=_ANSWERS
+)
+async def hold(
+    view: View,
+    key: KeyOfPath,
+    services: ServicesOf,
+    actor: Operator,
+    response: Response,
+    body: HoldBody | None = None,
+    wait: _Wait = None,
+    timeout: _Timeout = 30.0,  # noqa: ASYNC109  # a parameter of the request
+    idempotency_key: IdempotencyKey = None,
+) -> ReceiptOut:
+    """Keeps back every event of the key from the cut on, until a release or the expiry. A hold of
+    a held key updates reason and expiry."""
+    body = body or HoldBody()
+    order = Order(
+        verb="hold",
+        reason=body.reason,
+        expires_in=body.expires_in,
+        expires_at=milliseconds(body.expires_at),
+    )
+    return await _one(services, view, order, key, actor, response, wait, timeout, idempotency_key)
+
+
+@router.post(
+    "/flows/{flow}/keys/{key}/release", status_code=202, summary="Release a key", responses=_ANSWERS
+)
+async def release(
+    view: View,
+    key: KeyOfPath,
+    services: ServicesOf,
+    actor: Operator,
+    response: Response,
+    body: ReleaseBody | None = None,
+    wait: _Wait = None,
+    timeout: _Timeout = 30.0,  # noqa: ASYNC109
+    idempotency_key: IdempotencyKey = None,
+) -> ReceiptOut:
+    """Lets the key's held events out in order; new ones queue behind."""
+    order = Order(verb="release", pace=body.pace if body else None)
+    return await _one(services, view, order, key, actor, response, wait, timeout, idempotency_key)
+
+
+@router.post(
+    "/flows/{flow}/keys/{key}/dead-letter",
+    status_code=202,
+    summary="Dead-letter what is held of a key",
+    responses=_ANSWERS,
+)
+async def dead_letter(
+    view: View,
+    key: KeyOfPath,
+    services: ServicesOf,
+    actor: Operator,
+    response: Response,
+    body: DeadLetterBody | None = None,
+    wait: _Wait = None,
+    timeout: _Timeout = 30.0,  # noqa: ASYNC109
+    idempotency_key: IdempotencyKey = None,
+) -> ReceiptOut:
+    """Sends what is held of the key at this point to the dead letters, whatever follows."""
+    order = Order(verb="dead-letter", reason=body.reason if body else "")
+    return await _one(services, view, order, key, actor, response, wait, timeout, idempotency_key)
+
+
+@router.post(
+    "/flows/{flow}/keys/{key}/extend", status_code=202, summary="Extend a hold", responses=_ANSWERS
+)
+async def extend(
+    view: View,
+    key: KeyOfPath,
+    services: ServicesOf,
+    actor: Operator,
+    response: Response,
+    body: ExtendBody,
+    wait: _Wait = None,
+    timeout: _Timeout = 30.0,  # noqa: ASYNC109
+    idempotency_key: IdempotencyKey = None,
+) -> ReceiptOut:
+    """Gives a hold another expiry and keeps its reason. It is a hold of a held key: if the key is
+    released at the same moment, the later of both on the control log counts."""
+    order = Order(
+        verb="extend", expires_in=body.expires_in, expires_at=milliseconds(body.expires_at)
+    )
+    return await _one(services, view, order, key, actor, response, wait, timeout, idempotency_key)
+
+
+@router.post(
+    "/flows/{flow}/commands",
+    status_code=202,
+    summary="The same verb for many keys",
+    responses=_ANSWERS,
+)
+async def command_many(
+    view: View,
+    body: BulkBody,
+    services: ServicesOf,
+    actor: Operator,
+    response: Response,
+    wait: _Wait = None,
+    timeout: _Timeout = 30.0,  # noqa: ASYNC109
+    idempotency_key: IdempotencyKey = None,
+) -> BulkOut:
+    """Up to 10,000 keys, and an outcome for each: one that cannot be used does not stop the
+    others."""
+    order = Order(
+        verb=body.command,
+        reason=body.reason,
+        expires_in=body.expires_in,
+        expires_at=milliseconds(body.expires_at),
+        pace=body.pace,
+    )
+    receipts = await command_keys(
+        services,
+        view,
+        order,
+        [given_key(key) for key in body.keys],
+        actor,
+        idempotency_key=idempotency_key,
+        wait=timeout if wait else 0.0,
+    )
+    if all(receipt.effective for receipt in receipts if receipt.error is None):
+        response.status_code = 200
+    failed = sum(receipt.error is not None for receipt in receipts)
+    return BulkOut(
+        command=body.command,
+        requested=len(receipts) - failed,
+        failed=failed,
+        results=[BulkReceiptOut.of(receipt) for receipt in receipts],
+    )
+
+
+@router.get(
+    "/flows/{flow}/commands/{command_id}", summary="What came of a command", responses=problems(404)
+)
+def show_command(
+    view: View, command_id: Annotated[str, Path(max_length=64)], _: Viewer
+) -> CommandOut:
+    """By the id that its receipt named. Old ones are in the audit alone."""
+    rows = view.command(command_id)
+    requested = next((row for row in rows if row.log == "control"), None)
+    if requested is None:
+        raise NotFoundError(f"There is no command {command_id!r} among the newest.")
+    return CommandOut(
+        requested=Audit.of(requested),
+        effective=[Audit.of(row) for row in rows if row.log == "journal"],
+    )
+
+
+@router.post(
+    "/flows/{flow}/void", status_code=202, summary="Pass an unreadable command", responses=_ANSWERS
+)
+async def void(
+    view: View,
+    body: VoidBody,
+    services: ServicesOf,
+    actor: Admin,
+    response: Response,
+    wait: _Wait = None,
+    timeout: _Timeout = 30.0,  # noqa: ASYNC109
+) -> ReceiptOut:
+    """Lets the gate, which has stopped at a record of the control log that it cannot read, pass
+    that record."""
+    receipt = await void_offset(
+        services, view, body.offset, body.reason, actor, wait=timeout if wait else 0.0
+    )
+    response.status_code = 200 if receipt.effective else 202
+    return ReceiptOut.of(receipt)
+
+
+async def _one(
+    services: ServicesOf,
+    view: View,
+    order: Order,
+    key: bytes,
+    actor: Operator,
+    response: Response,
+    wait: str | None,
+    seconds: float,
+    idempotency_key: str | None,
+) -> ReceiptOut:
+    [receipt] = await command_keys(
+        services,
+        view,
+        order,
+        [key],
+        actor,
+        idempotency_key=idempotency_key,
+        wait=seconds if wait else 0.0,
+    )
+    response.status_code = 200 if receipt.effective else 202
+    return ReceiptOut.of(receipt)
