@@ -22,7 +22,8 @@ from holdfast.pipeline.http import HttpServer
 from holdfast.pipeline.metrics import Metrics
 from holdfast.pipeline.parts import MakePart
 from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings
-from holdfast.pipeline.runner import Runner
+from holdfast.pipeline.reporter import Reporter
+from holdfast.pipeline.runner import Health, Runner
 from holdfast.pipeline.session import create_session
 from holdfast.pipeline.settings import PipelineSettings
 
@@ -54,6 +55,8 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
         _end_with_spark(session, stopping)
         application = Application(_kinds(settings, session, connection, metrics), metrics)
         http.show(application.health)
+        reporter = Reporter(connection, metrics, application.parts)
+        reporter.start()
         print(f"Pipeline running on {connection}", flush=True)
         registry = FlowRegistry(connection)
         while not stopping.is_set():
@@ -63,6 +66,7 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
                 application.follow(registry.flows)
         registry.close()
         application.stop(STOP_S)
+        reporter.stop()
         session.stop()
     log.info("The pipeline has ended")
     return 0
@@ -159,9 +163,16 @@ class Application:
         """The state of each part, by flow and kind."""
         return {
             name: {
-                runner.kind: {"state": runner.health.state, "reason": runner.health.reason}
-                for runner in runners
+                kind: {"state": health.state, "reason": health.reason}
+                for kind, health in parts.items()
             }
+            for name, parts in self.parts().items()
+        }
+
+    def parts(self) -> dict[str, dict[str, Health]]:
+        """The same, as it is."""
+        return {
+            name: {runner.kind: runner.health for runner in runners}
             for name, (_, runners) in sorted(self._running.copy().items())
         }
 

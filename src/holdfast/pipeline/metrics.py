@@ -1,9 +1,25 @@
 """What the pipeline counts, for Prometheus. Labels name flows and parts, never keys."""
 
+from dataclasses import dataclass
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 _LATENCIES = (0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 15, 60, 300)
 _DURATIONS = (0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 15, 60)
+
+
+@dataclass(frozen=True, slots=True)
+class PartCounts:
+    """What one part of one flow has counted since the process began."""
+
+    taken: int = 0
+    passed: int = 0
+    held: int = 0
+    dead: int = 0
+    blocked: bool = False
+    batches: int = 0
+    batch_seconds: float = 0.0
+    latency_seconds: float = 0.0
 
 
 class Metrics:
@@ -47,6 +63,26 @@ class Metrics:
         self.part_failures = self._counter(
             "part_failures", "How often the part failed or did not start", "part"
         )
+
+    def counts_of(self, flow: str, part: str) -> PartCounts:
+        """Events are counted by the gate alone."""
+        batches = self._value("holdfast_batch_duration_seconds_count", flow=flow, part=part)
+        seconds = self._value("holdfast_batch_duration_seconds_sum", flow=flow, part=part)
+        if part != "gate":
+            return PartCounts(batches=int(batches), batch_seconds=seconds)
+        return PartCounts(
+            taken=int(self._value("holdfast_events_in_total", flow=flow)),
+            passed=int(self._value("holdfast_events_out_total", flow=flow)),
+            held=int(self._value("holdfast_events_held_total", flow=flow)),
+            dead=int(self._value("holdfast_events_dead_lettered_total", flow=flow)),
+            blocked=self._value("holdfast_blocked", flow=flow) > 0,
+            batches=int(batches),
+            batch_seconds=seconds,
+            latency_seconds=self._value("holdfast_end_to_end_latency_seconds_sum", flow=flow),
+        )
+
+    def _value(self, name: str, **labels: str) -> float:
+        return self.registry.get_sample_value(name, labels) or 0.0
 
     def forget(self, flow: str) -> None:
         """The flow is not registered any more: its series end."""
