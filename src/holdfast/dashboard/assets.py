@@ -1,4 +1,4 @@
-"""Static files, each by an address that changes with its content: a browser may keep it for ever."""
+"""Static files, by addresses that change with their content: a browser may keep them for ever."""
 
 import hashlib
 from collections.abc import Mapping

@@ -22,7 +22,7 @@ def sparkline(values: Sequence[float]) -> Sparkline:
     points = _thinned(values) if values else [0.0]
     if len(points) == 1:
         points = points * 2
-    peak = max(max(points), 1.0)
+    peak = max(*points, 1.0)
     step = WIDTH / (len(points) - 1)
     reach = HEIGHT - 2 * _MARGIN
     line = "L".join(

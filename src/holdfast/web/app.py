@@ -15,10 +15,12 @@ from holdfast.access.roles import Actor, Role
 from holdfast.access.token_log import TokenLog
 from holdfast.access.token_view import TokenView
 from holdfast.api.problems import install_problems
+from holdfast.api.router import api_router
 from holdfast.api.services import Services
 from holdfast.client.connection import Connection
 from holdfast.dashboard.assets import PATH as ASSETS_PATH
 from holdfast.dashboard.assets import Assets
+from holdfast.dashboard.routes.router import dashboard_router
 from holdfast.web.door import Door
 from holdfast.web.headers import SecurityHeaders
 from holdfast.web.health import Readiness, health_router
@@ -28,6 +30,7 @@ from holdfast.web.metrics import WebMetrics
 from holdfast.web.origins import OwnSiteOnly
 from holdfast.web.rate_limit import Buckets, RateLimit
 from holdfast.web.request_log import RequestLog
+from holdfast.web.route_table import route_table
 from holdfast.web.settings import WebSettings
 from holdfast.web.streams import OpenStreams, Streams
 
@@ -53,7 +56,7 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
         services.stop()
         tokens.close()
 
-    app = FastAPI(
+    app: FastAPI = FastAPI(
         title="Holdfast",
         version=version("holdfast"),
         description="Put any key of a stream on hold, and let it go again.",
@@ -63,7 +66,12 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         middleware=[
-            Middleware(RequestLog, metrics, all_requests=settings.access_log),
+            Middleware(
+                RequestLog,
+                metrics,
+                lambda: route_table(app),
+                all_requests=settings.access_log,
+            ),
             Middleware(SecurityHeaders, tls=settings.tls),
             Middleware(OwnSiteOnly, settings),
             Middleware(
@@ -80,8 +88,10 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
     app.state.services = services
     app.state.gatekeeper = gatekeeper
     app.state.streams = streams
+    app.include_router(api_router())
     app.include_router(health_router(readiness.missing, metrics))
     app.include_router(login_router(gatekeeper, tls=settings.tls))
+    app.include_router(dashboard_router())
     app.mount(ASSETS_PATH, Assets(), name="static")
     install_problems(app)
     _add_openapi(app)

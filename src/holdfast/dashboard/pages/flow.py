@@ -1,6 +1,7 @@
 """Flow: its rates, three live lanes, its keys, and what was asked lately."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from holdfast.dashboard.commands import CommandRow, recent_commands, times_to_effective
@@ -60,6 +61,10 @@ class KeyFilter:
             limit=limit,
             cursor=self.cursor,
         )
+
+    def at(self, cursor: str | None) -> "KeyFilter":
+        """The same from another place on."""
+        return replace(self, cursor=cursor)
 
     def address(self, **changes: str | None) -> str:
         """The query string with some values changed; what is as usual is left out."""
@@ -142,18 +147,23 @@ def flow_page(view: FlowView, now: int) -> FlowPage:
 def key_table(view: FlowView, chosen: KeyFilter) -> KeyTable:
     """The keys that the filter asks for. InvalidArgumentError for a cursor that is none."""
     page = view.keys(chosen.query())
-    limits = view.definition.limits
     return KeyTable(
         filter=chosen,
-        lines=tuple(
-            _line(row, max(row.events / limits.key_events, row.bytes / limits.key_bytes))
-            for row in page.rows
-        ),
+        lines=key_lines(view, page.rows),
         total=page.total,
         counts=tuple(_count(view, name) for name in _FILTERS),
         columns=tuple(_column(chosen, *column) for column in COLUMNS),
         first=chosen.address(cursor=None) if chosen.cursor else None,
         next=chosen.address(cursor=page.cursor) if page.cursor else None,
+    )
+
+
+def key_lines(view: FlowView, rows: Sequence[KeyRow]) -> tuple[KeyLine, ...]:
+    """Keys as lines of a table."""
+    limits = view.definition.limits
+    return tuple(
+        _line(row, max(row.events / limits.key_events, row.bytes / limits.key_bytes))
+        for row in rows
     )
 
 

@@ -110,7 +110,7 @@
     const count = lines(field.value);
     $("[data-counted]", field.form).textContent = count === 1 ? "Hold 1 key" : count ? "Hold " + count.toLocaleString("en") + " keys" : "Hold keys";
   });
-  const SPANS = { "1h": 3600e3, "4h": 4 * 3600e3, "24h": 24 * 3600e3, "7d": 7 * 24 * 3600e3 };
+  const SPANS = { "15m": 900e3, "1h": 3600e3, "4h": 4 * 3600e3, "24h": 24 * 3600e3, "7d": 7 * 24 * 3600e3 };
   function expiry(form) {
     const chosen = $("input[name=expires]:checked", form), hint = $("[data-expiry]", form);
     if (!chosen || !hint) return;

@@ -1,9 +1,10 @@
-/* What keeps a page alive: the API's stream of changes, and the sign that it is connected.
+/* What keeps a page alive: its stream of server-sent events, and the sign that it is connected.
 
-   <body data-stream="/api/v1/…"> names the stream. Each change becomes an event on <body> that
-   fragments are refreshed by (hx-trigger="live-keys from:body"): at most one of a kind in 500 ms,
-   the last one never lost, and none while the tab is hidden. A connection that is lost is shown,
-   and tried again until it is there; then everything is fetched anew. */
+   <body data-stream="/…/live"> names the stream. It says which kinds of things have changed, and
+   data-events which parts of this page show them; each becomes an event on <body> that parts are
+   fetched anew by (hx-trigger="live-keys from:body"): at most one of a kind in 500 ms, the last
+   one never lost, and none while the tab is hidden. A connection that is lost is shown, and tried
+   again until it is there; then everything is fetched anew. */
 (function () {
   "use strict";
   const PACE_MS = 500, RETRY_MS = [500, 1000, 2000, 4000], SILENCE_MS = 40000, HIDDEN_MS = 15000;
@@ -11,7 +12,8 @@
   const text = sign && sign.querySelector("[data-live-text]");
   const url = body.dataset.stream;
   const due = new Map();
-  let source = null, tries = 0, heard = Date.now(), lost = false, retry = 0, sleeping = 0, last = "";
+  const shows = JSON.parse(body.dataset.events || "{}");
+  let source = null, tries = 0, heard = Date.now(), lost = false, retry = 0, sleeping = 0;
 
   function clock(at) { return new Date(at).toISOString().slice(11, 19); }
 
@@ -27,7 +29,7 @@
     }
   }
 
-  function announce(kind, detail) {
+  function announce(kind) {
     let turn = due.get(kind);
     if (!turn) due.set(kind, (turn = { at: 0, timer: 0 }));
     if (turn.timer) return;
@@ -36,17 +38,18 @@
       turn.timer = 0;
       turn.at = Date.now();
       if (document.hidden) turn.missed = true;
-      else body.dispatchEvent(new CustomEvent("live-" + kind, { detail }));
+      else body.dispatchEvent(new CustomEvent("live-" + kind));
     }, wait);
   }
 
   function everything() {
-    for (const kind of (body.dataset.kinds || "").split(" ").filter(Boolean)) announce(kind);
+    for (const part of new Set(Object.values(shows).flat())) announce(part);
   }
 
   function hear(event) {
     heard = Date.now();
-    if (event.lastEventId) last = event.lastEventId;
+    if (event.type === "changed") for (const kind of JSON.parse(event.data)) for (const part of shows[kind] || []) announce(part);
+    else body.dispatchEvent(new CustomEvent("stream-" + event.type, { detail: event.data }));
   }
 
   function lose() {
@@ -59,9 +62,9 @@
 
   function connect() {
     clearTimeout(retry);
-    const address = new URL(url, location.href);
-    if (last) address.searchParams.set("last_event_id", last);
-    source = new EventSource(address);
+    retry = 0;
+    if (source) source.close();
+    source = new EventSource(url);
     source.onopen = () => {
       const again = lost;
       tries = 0; lost = false; heard = Date.now();
@@ -69,15 +72,7 @@
       if (again) everything();
     };
     source.onerror = lose;
-    source.onmessage = hear;
-    source.addEventListener("reset", (event) => { hear(event); last = ""; everything(); });
-    for (const [name, kinds] of Object.entries(JSON.parse(body.dataset.events || "{}"))) {
-      source.addEventListener(name, (event) => {
-        hear(event);
-        for (const kind of kinds) announce(kind);
-        body.dispatchEvent(new CustomEvent("stream-" + name, { detail: event.data }));
-      });
-    }
+    for (const name of ["hello", "changed", "rates", "tail", "sampled", "still-here"]) source.addEventListener(name, hear);
   }
 
   /* A browser gives one site six connections: a tab that nobody looks at gives its own back. */
@@ -87,8 +82,7 @@
       sleeping = setTimeout(() => { if (source) source.close(); source = null; }, HIDDEN_MS);
       return;
     }
-    if (!source && !retry) { lost = true; connect(); }
-    else if (!source) connect();
+    if (!source) { lost = true; connect(); }
     for (const [kind, turn] of due) if (turn.missed) { turn.missed = false; announce(kind); }
   }
 

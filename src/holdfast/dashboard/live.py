@@ -1,0 +1,152 @@
+"""One stream of server-sent events for one page: what to fetch anew, and what runs in its lanes.
+
+A browser gives a site six connections, so a page has one, whatever it shows. It carries no state:
+changes only say which parts are old, a few times a second at most, and the page asks for those. So
+nothing can be missed, and a page that was away fetches everything once.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+from starlette.responses import StreamingResponse
+
+from holdfast.access.roles import Actor
+from holdfast.api.browsing import Seen, topic_of
+from holdfast.api.services import Services
+from holdfast.api.tailing import Sampling
+from holdfast.dashboard.lanes import LANES, lane_row
+from holdfast.views.changes import Batch, Change, ChangeKind, Changes
+from holdfast.views.flow_view import FlowView
+from holdfast.views.series import Sample
+
+PACE_S = 0.25
+"""Between two events of a stream: quicker than that is only flicker."""
+_SILENCE_S = 10.0
+"""Something is said at least so often, so that both ends notice when the other is gone."""
+_QUEUE = 8
+_ROWS = 8
+"""Rows of a lane that one event brings: as many as the lane has."""
+
+Wanted = Callable[[Change], bool]
+_News = tuple[str, Batch]
+
+
+def stream(events: AsyncIterator[str]) -> StreamingResponse:
+    """The events as an answer that proxies leave as it is."""
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+
+
+async def changes_of(changes: Changes, wanted: Wanted = lambda _: True) -> AsyncIterator[str]:
+    """Which kinds of things have changed."""
+    async for said in _told([("", changes)], lambda _, batch: _changed(batch, wanted)):
+        yield said
+
+
+async def flow_with_lanes(services: Services, view: FlowView, actor: Actor) -> AsyncIterator[str]:
+    """A flow's changes and rates, and what runs in its three lanes."""
+    definition = view.definition
+    async with AsyncExitStack() as stack:
+        sources = [("", view.changes)]
+        for lane in LANES:
+            topic = topic_of(view.names, lane)
+            tail = services.tails.follow(
+                topic, range(definition.partitions), definition.masks, actor
+            )
+            sources.append((lane, await stack.enter_async_context(tail)))
+
+        def told(lane: str, batch: Batch) -> list[str]:
+            if lane:
+                return _tailed(view, lane, batch)
+            return [*_changed(batch), *_rates(batch)]
+
+        async for said in _told(sources, told):
+            yield said
+
+
+async def _told(
+    sources: Sequence[tuple[str, Changes]], words: Callable[[str, Batch], list[str]]
+) -> AsyncIterator[str]:
+    """Events from several rings, in turn, at a pace."""
+    queue: asyncio.Queue[_News] = asyncio.Queue(_QUEUE)
+
+    async def pump(name: str, changes: Changes) -> None:
+        with changes.subscribe() as reader:
+            while True:
+                batch = await reader.next(_SILENCE_S)
+                if batch.changes or batch.reset:
+                    await queue.put((name, batch))
+                    await asyncio.sleep(PACE_S)  # what comes meanwhile is in the next batch
+
+    yield event("hello", "{}")
+    async with asyncio.TaskGroup() as group:
+        pumps = [group.create_task(pump(name, changes)) for name, changes in sources]
+        try:
+            while True:
+                try:
+                    name, batch = await asyncio.wait_for(queue.get(), _SILENCE_S)
+                except TimeoutError:
+                    yield event("still-here", "{}")
+                    continue
+                for said in words(name, batch):
+                    yield said
+        finally:
+            for task in pumps:
+                task.cancel()
+
+
+def event(name: str, data: str) -> str:
+    """One event of a stream; `data` is JSON, which has no line breaks."""
+    return f"event: {name}\ndata: {data}\n\n"
+
+
+def _changed(batch: Batch, wanted: Wanted = lambda _: True) -> list[str]:
+    kinds = {change.kind.value for change in batch.changes if wanted(change)}
+    if batch.reset:
+        kinds = {kind.value for kind in ChangeKind}
+    return [event("changed", _json(sorted(kinds)))] if kinds else []
+
+
+def _rates(batch: Batch) -> list[str]:
+    samples = [change.item for change in batch.changes if isinstance(change.item, Sample)]
+    if not samples:
+        return []
+    last = samples[-1]
+    return [
+        event(
+            "rates",
+            _json(
+                {
+                    "in": round(last.incoming, 1),
+                    "out": round(last.outgoing, 1),
+                    "held": round(last.held, 1),
+                    "held_keys": last.held_keys,
+                    "held_events": last.held_events,
+                    "held_bytes": last.held_bytes,
+                }
+            ),
+        )
+    ]
+
+
+def _tailed(view: FlowView, lane: str, batch: Batch) -> list[str]:
+    items: Iterable[Any] = [change.item for change in batch.changes]
+    records = [item for item in items if isinstance(item, Seen)]
+    samplings = [item for item in items if isinstance(item, Sampling)]
+    told = []
+    if records:
+        rows = [lane_row(view, lane, seen) for seen in records[-_ROWS:]]
+        left_out = len(records) - len(rows)
+        told.append(event("tail", _json({"lane": lane, "rows": rows, "left_out": left_out})))
+    if samplings:
+        arrived = sum(sampling.arrived for sampling in samplings)
+        shown = sum(sampling.shown for sampling in samplings)
+        told.append(event("sampled", _json({"lane": lane, "arrived": arrived, "shown": shown})))
+    return told
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,1 @@
+"""Which page is at which address: a module per page, each with its `add(router)`."""
