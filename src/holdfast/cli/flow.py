@@ -32,6 +32,12 @@ KeyEvents = Annotated[int | None, typer.Option(min=1, help="Most held events of 
 KeyBytes = Annotated[int | None, typer.Option(min=1, help="Most held bytes of a key.")]
 FlowEvents = Annotated[int | None, typer.Option(min=1, help="Most held events in all.")]
 FlowBytes = Annotated[int | None, typer.Option(min=1, help="Most held bytes in all.")]
+Schema = Annotated[
+    str | None,
+    typer.Option("--schema", metavar="DDL",
+                 help="What values must be: Spark DDL over JSON, e.g. 'id BIGINT NOT NULL'.",
+                 show_default="any bytes"),
+]  # fmt: skip
 Masks = Annotated[
     list[str] | None,
     typer.Option("--mask", metavar="PATH",
@@ -80,6 +86,7 @@ def create(
     key_bytes: KeyBytes = None,
     flow_events: FlowEvents = None,
     flow_bytes: FlowBytes = None,
+    schema: Schema = None,
     mask: Masks = None,
     bootstrap: Bootstrap = None,
     config: Config = None,
@@ -87,8 +94,9 @@ def create(
     """Create a flow: its topics, and its entry among the flows.
 
     \b
-    Example:
+    Examples:
       holdfast flow create orders -p 12 --overflow dead-letter
+      holdfast flow create payments --schema 'payment STRING NOT NULL, amount DOUBLE'
     """
     from holdfast.flows.registry import Limits
 
@@ -100,6 +108,7 @@ def create(
             start=start.value,
             overflow=overflow.value,
             limits=limits,
+            schema=schema,
             masks=masks,
         )
     note(f"Created the flow {name}: send its events to {name}.events.")
@@ -115,6 +124,8 @@ def change(
     key_bytes: KeyBytes = None,
     flow_events: FlowEvents = None,
     flow_bytes: FlowBytes = None,
+    schema: Schema = None,
+    no_schema: Annotated[bool, typer.Option("--no-schema", help="Values are any bytes.")] = False,
     mask: Masks = None,
     no_masks: Annotated[bool, typer.Option("--no-masks", help="Viewers see all.")] = False,
     bootstrap: Bootstrap = None,
@@ -129,13 +140,15 @@ def change(
     """
     limits = _given(key_events, key_bytes, flow_events, flow_bytes)
     masks: Sequence[str] | None = () if no_masks else _checked(mask) if mask else None
-    if overflow is None and not limits and masks is None:
+    schema = "" if no_schema else schema
+    if overflow is None and not limits and schema is None and masks is None:
         fail("nothing to change was given: see 'holdfast flow set --help'.", USAGE)
     with open_client(bootstrap, config) as client:
         flow = client.flow(name)
         flow.change(
             overflow=overflow.value if overflow else None,
             limits=replace(flow.describe().limits, **limits) if limits else None,
+            schema=schema,
             masks=masks,
         )
     note(f"Changed the flow {name}; parts that run follow within a second.")
@@ -165,6 +178,7 @@ def _described(flow: "FlowDefinition") -> dict[str, Any]:
         "start": flow.start,
         "overflow": flow.overflow,
         **{name.replace("_", " "): limit for name, limit in asdict(flow.limits).items()},
+        "schema": flow.schema,
         "masks": list(flow.masks) or None,
     }
 

@@ -72,9 +72,13 @@ class Flow:
         start: Start = "earliest",
         overflow: Overflow = "block",
         limits: Limits | None = None,
+        schema: str | None = None,
         masks: Sequence[str] = (),
     ) -> "Flow":
         """Make the flow's topics and register it. Topics that are there already must fit.
+
+        `schema`: Spark DDL, e.g. `id BIGINT NOT NULL, total DOUBLE`. Values that are not JSON of
+        this form go to the dead letters. Without it values are opaque bytes.
 
         A creation that was interrupted can be repeated: the flow counts once it is registered,
         which comes last.
@@ -86,6 +90,7 @@ class Flow:
             start=start,
             overflow=overflow,
             limits=limits or Limits(),
+            schema=schema,
             masks=tuple(masks),
         )
         brokers = len(describe_cluster(self._connection).brokers)
@@ -102,17 +107,23 @@ class Flow:
         *,
         overflow: Overflow | None = None,
         limits: Limits | None = None,
+        schema: str | None = None,
         masks: Sequence[str] | None = None,
     ) -> FlowDefinition:
-        """Change what may change of a flow; what is not given stays. Running parts follow."""
+        """Change what may change of a flow; what is not given stays, and an empty schema is none.
+        Running parts follow."""
         self._definition = None  # somebody else may have changed it since it was read
         given = {
             "overflow": overflow,
             "limits": limits,
             "masks": None if masks is None else tuple(masks),
         }
-        changes = {name: value for name, value in given.items() if value is not None}
-        definition = replace(self.describe(), **changes)  # type: ignore[arg-type]
+        changes: dict[str, Any] = {
+            name: value for name, value in given.items() if value is not None
+        }
+        if schema is not None:
+            changes["schema"] = schema or None
+        definition = replace(self.describe(), **changes)
         self._register(definition)
         return definition
 

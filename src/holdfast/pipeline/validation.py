@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 
+from pyspark.errors import PySparkException
 from pyspark.sql import Column
 from pyspark.sql import functions as sql
 from pyspark.sql.types import DataType, StructType
+
+from holdfast.errors import GateStoppedError
 
 _CORRUPT = "_holdfast_corrupt"
 
@@ -17,8 +20,7 @@ def why_invalid(value: Column, schema: str | None) -> Column:
     nothing = sql.lit(None).cast("string")
     if schema is None:
         return nothing
-    fields = StructType.fromDDL(schema)
-    assert isinstance(fields, StructType)
+    fields = _read(schema)
     read = StructType([*fields.fields]).add(_CORRUPT, "string")
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
     parsed = sql.from_json(value.cast("string"), read, options)
@@ -29,6 +31,18 @@ def why_invalid(value: Column, schema: str | None) -> Column:
     for path, column in _required(parsed, fields, ""):
         reasons = reasons.when(column.isNull(), sql.lit(f"The field {path!r} is missing."))
     return sql.when(value.isNotNull(), reasons.otherwise(nothing))
+
+
+def _read(schema: str) -> StructType:
+    try:
+        fields = StructType.fromDDL(schema)
+    except PySparkException as error:
+        raise GateStoppedError(
+            f"The gate has stopped: the flow's schema {schema!r} cannot be read, so it cannot tell "
+            f"which events are valid. Change it with 'holdfast flow set'. ({error.getCondition()})"
+        ) from None
+    assert isinstance(fields, StructType)
+    return fields
 
 
 def _required(parent: Column, kind: DataType, path: str) -> Iterator[tuple[str, Column]]:

@@ -2,6 +2,7 @@
 
 Three flows: `orders` and `payments` of a small shop, by customer, and `demo`, devices that report.
 A few customers are on hold from the start, and every now and then another one is for a while.
+A payment now and then is broken, and becomes a dead letter.
 """
 
 import logging
@@ -38,12 +39,16 @@ class DemoFlow:
     traffic: Callable[[random.Random], Iterator[Keyed]]
     held: tuple[tuple[str, str], ...]
     """Keys that are on hold from the start, and why."""
+    schema: str | None = None
+    """What its values must be; the others become dead letters."""
 
 
 FLOWS = (
     DemoFlow("orders", 6, 30.0, orders,
              (("customer-007", "address disputed"), ("customer-021", "fraud check pending"))),
-    DemoFlow("payments", 6, 15.0, payments, (("customer-021", "fraud check pending"),)),
+    DemoFlow("payments", 6, 15.0, payments, (("customer-021", "fraud check pending"),),
+             schema="payment STRING NOT NULL, amount DOUBLE NOT NULL, currency STRING NOT NULL, "
+                    "method STRING, state STRING NOT NULL"),
     DemoFlow("demo", 3, 10.0, readings, (("device-13", "firmware is being replaced"),)),
 )  # fmt: skip
 
@@ -82,7 +87,7 @@ def _connect(bootstrap: str) -> Client:
 
 def _make(client: Client, flow: DemoFlow) -> None:
     try:
-        client.flow(flow.name).create(partitions=flow.partitions)
+        client.flow(flow.name).create(partitions=flow.partitions, schema=flow.schema)
     except AlreadyExistsError:
         return  # of an earlier run, with the keys that were held then
     for key, reason in flow.held:

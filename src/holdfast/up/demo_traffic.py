@@ -8,6 +8,8 @@ Keyed = tuple[str, dict[str, Any]]
 """A key and a value."""
 
 CUSTOMERS = 200
+BROKEN = 0.01
+"""Of the payments."""
 ARTICLES = (
     ("kettle", 39.9), ("lamp", 24.5), ("notebook", 3.2), ("backpack", 64.0), ("headphones", 89.0),
     ("mug", 8.5), ("umbrella", 15.9), ("bicycle pump", 21.0), ("tea", 5.4), ("blanket", 34.0),
@@ -42,7 +44,8 @@ def orders(chance: random.Random) -> Iterator[Keyed]:
 
 
 def payments(chance: random.Random) -> Iterator[Keyed]:
-    """Payments that are authorised, then captured or declined; a few are refunded."""
+    """Payments that are authorised, then captured or declined; a few are refunded. An old till
+    sends one now and then without its amount, or with an amount in words."""
     open_payments: list[tuple[str, dict[str, Any], str]] = []
     number = 0
     follows = {"authorised": ("captured",) * 9 + ("declined",), "captured": ("refunded",)}
@@ -59,7 +62,8 @@ def payments(chance: random.Random) -> Iterator[Keyed]:
         else:
             customer, payment, before = open_payments.pop(0)
             state = chance.choice(follows[before])
-        yield customer, {**payment, "state": state}
+        broken = {"amount": chance.choice((None, "thirty"))} if chance.random() < BROKEN else {}
+        yield customer, {**payment, "state": state, **broken}
         if state == "authorised" or (state == "captured" and chance.random() < 0.05):
             open_payments.append((customer, payment, state))
 

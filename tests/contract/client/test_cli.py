@@ -217,10 +217,14 @@ def test_group_verbs(holdfast: Run, topic: str, group: str) -> None:
 
 
 def test_flow_and_key_verbs(holdfast: Run, flow_name: str) -> None:
-    holdfast("flow", "create", flow_name, "-p", "2", "--key-events", "5")
+    holdfast("flow", "create", flow_name, "-p", "2", "--key-events", "5", "--schema", "id BIGINT")
     assert flow_name in [row[0] for row in rows(holdfast("flow", "ls"))]
     described = json.loads(holdfast("flow", "describe", flow_name, "-o", "json").stdout)
     assert (described["partitions"], described["key events"]) == (2, 5)
+    assert described["schema"] == "id BIGINT"
+    holdfast("flow", "set", flow_name, "--no-schema")
+    described = json.loads(holdfast("flow", "describe", flow_name, "-o", "json").stdout)
+    assert (described["schema"], described["key events"]) == (None, 5)
     asked = json.loads(
         holdfast("hold", flow_name, "a", "--reason", "why", "--expires", "2h", "-o", "json").stdout
     )

@@ -46,7 +46,9 @@ def test_creating_a_flow_makes_its_topics_and_registers_it(
     client: holdfast.Client, flow_name: str
 ) -> None:
     limits = Limits(key_events=10)
-    client.flow(flow_name).create(partitions=3, overflow="dead-letter", limits=limits)
+    client.flow(flow_name).create(
+        partitions=3, overflow="dead-letter", limits=limits, schema="id BIGINT"
+    )
     partitions = {
         t.name: t.partitions for t in client.topics.list() if t.name.startswith(f"{flow_name}.")
     }
@@ -64,11 +66,8 @@ def test_creating_a_flow_makes_its_topics_and_registers_it(
     assert client.topics.config(f"{flow_name}.status")["cleanup.policy"].value == "compact"
     assert client.topics.config(REGISTRY_TOPIC)["cleanup.policy"].value == "compact"
     described = client.flow(flow_name).describe()
-    assert (described.partitions, described.overflow, described.limits) == (
-        3,
-        "dead-letter",
-        limits,
-    )
+    assert (described.partitions, described.overflow) == (3, "dead-letter")
+    assert (described.limits, described.schema) == (limits, "id BIGINT")
     assert flow_name in [flow.name for flow in client.flows()]
 
 
