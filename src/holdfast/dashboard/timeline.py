@@ -15,7 +15,7 @@ from holdfast.flows.status import KeyState
 from holdfast.views.audit import AuditRow, HistoryItem
 
 HOUR_MS = 3_600_000
-SPANS = {"1h": HOUR_MS, "6h": 6 * HOUR_MS, "24h": 24 * HOUR_MS}
+SPANS = {"15m": HOUR_MS // 4, "1h": HOUR_MS, "6h": 6 * HOUR_MS, "24h": 24 * HOUR_MS}
 _NOW_AT = 0.88
 """What lies ahead, such as an expiry, has the rest of the width."""
 _MOST_TICKS = 400
@@ -141,6 +141,13 @@ def timeline(
         grid=_grid(window),
         summary=_summary(stretches, now, peak),
     )
+
+
+def fitting_span(since: int | None, now: int) -> str:
+    """The shortest span that shows a key since it was put on hold."""
+    if since is None:
+        return "1h"
+    return next((name for name, span in SPANS.items() if (now - since) * 1.1 <= span), "all")
 
 
 def was_held(history: Sequence[HistoryItem], arrival: Arrival) -> bool:
@@ -292,13 +299,15 @@ def _flags(window: _Window, outcomes: Iterable[AuditRow]) -> tuple[Flag, ...]:
         if title is None or row.at < window.start:
             continue
         x = window.x(row.at)
-        # The label of "now" stands to the left of its line.
-        labelled = x - last >= _LABEL_GAP and x <= 100 * _NOW_AT - 2 * _LABEL_GAP
+        # The label of "now" stands to the left of its line, and takes as much room.
+        left = x > 100 * _NOW_AT - 2 * _LABEL_GAP
+        free = x - last >= (2 * _LABEL_GAP if left else _LABEL_GAP)
+        labelled = free and x <= 100 * _NOW_AT - _LABEL_GAP
         if labelled:
             last = x
         moment = clock(row.at, window.now)[:5]
         text = "" if row.cut is None else f"cut {row.partition} : {number(row.cut)}"
-        flags.append(Flag(x, f"{title} {moment}", text, labelled, left=False))
+        flags.append(Flag(x, f"{title} {moment}", text, labelled, left))
     return tuple(flags)
 
 

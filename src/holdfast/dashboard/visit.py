@@ -15,6 +15,7 @@ from holdfast.api.services import Services
 from holdfast.dashboard.looks import Look, flow_look
 from holdfast.dashboard.navigation import SECTIONS, Section
 from holdfast.dashboard.rendering import render
+from holdfast.errors import UnavailableError
 from holdfast.views.flow_view import FlowView
 
 _VERSION = version("holdfast")
@@ -50,8 +51,12 @@ class Visit:
     now: int
 
     def flow(self, name: str) -> FlowView:
-        """The flow of that name, or NotFoundError."""
-        return self.services.views.flow(name)
+        """The flow of that name, or NotFoundError; UnavailableError until that can be told."""
+        views = self.services.views
+        if not views.ready:
+            trouble = views.trouble or "This page comes by itself in a moment."
+            raise UnavailableError(f"The topics are being read. {trouble}")
+        return views.flow(name)
 
     def page(self, template: str, *, here: str, status: int = 200, **values: Any) -> HTMLResponse:
         """A whole page; `here` is the section or flow that the menus mark."""

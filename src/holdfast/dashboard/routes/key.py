@@ -15,7 +15,7 @@ from holdfast.client.held import HeldEvent, Place, read_held
 from holdfast.dashboard.forms import EXPIRIES
 from holdfast.dashboard.live import changes_of, stream
 from holdfast.dashboard.pages.key import SPAN_TITLES, key_page, key_timeline
-from holdfast.dashboard.timeline import SPANS, Arrival
+from holdfast.dashboard.timeline import SPANS, Arrival, Timeline, fitting_span
 from holdfast.dashboard.values import EventView, event_view
 from holdfast.dashboard.visit import Viewing, Visit
 from holdfast.views.changes import Change, ChangeKind
@@ -57,7 +57,7 @@ def _key(key: Annotated[str, Path(max_length=100_000)]) -> bytes:
 
 
 Key = Annotated[bytes, Depends(_key)]
-Span = Annotated[str, Query(pattern="^(1h|6h|24h|all)$")]
+Span = Annotated[str, Query(pattern="^(15m|1h|6h|24h|all)$")]
 Start = Annotated[str, Query(max_length=40)]
 Event = Annotated[str, Query(max_length=40)]
 
@@ -65,10 +65,16 @@ Event = Annotated[str, Query(max_length=40)]
 def add(router: APIRouter) -> None:
     @router.get("/flows/{flow}/keys/{key}")
     def page(
-        visit: Viewing, flow: str, key: Key, span: Span = "1h", start: Start = "", event: Event = ""
+        visit: Viewing,
+        flow: str,
+        key: Key,
+        span: Span | None = None,
+        start: Start = "",
+        event: Event = "",
     ) -> Response:
         view = visit.flow(flow)
         shown = key_page(view, key, visit.now)
+        span = span or fitting_span(shown.row.oldest or shown.row.since, visit.now)
         return visit.page(
             "key.html",
             here=f"/flows/{flow}",
@@ -115,7 +121,7 @@ def _part(visit: Visit, template: str, flow: str, key: bytes, **values: Any) -> 
     return visit.fragment(template, flow=flow, page=page, **values)
 
 
-def _timeline(visit: Visit, view: FlowView, key: bytes, span: str) -> Any:
+def _timeline(visit: Visit, view: FlowView, key: bytes, span: str) -> Timeline:
     """The picture, with the newest events of the key that can be found in a moment."""
     since = visit.now - SPANS[span] if span in SPANS else None
     query = Browse(

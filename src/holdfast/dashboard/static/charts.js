@@ -13,13 +13,14 @@
   }
   function options(width) {
     const ink = colour("p-ink"), line = colour("p-line"), data = colour("p-data"), ok = colour("p-ok"), held = colour("p-held");
-    const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: "11px system-ui" };
+    const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: "11px " + getComputedStyle(document.body).fontFamily };
+    const clock = (chart, times) => times.map((at) => new Date(at * 1e3).toISOString().slice(11, 19));
     return {
-      width, height: HEIGHT, tzDate: (at) => uPlot.tzDate(new Date(at * 1e3), "Etc/UTC"), cursor: { y: false },
+      width, height: HEIGHT, cursor: { y: false },
       scales: { lag: {}, y: {} },
-      axes: [axis, { ...axis, size: 50 }, { ...axis, scale: "lag", side: 1, size: 50, grid: { show: false } }],
+      axes: [{ ...axis, values: clock, space: 90 }, { ...axis, size: 44 }, { ...axis, scale: "lag", side: 1, size: 56, grid: { show: false } }],
       series: [
-        { label: "UTC", value: "{HH}:{mm}:{ss}" },
+        { label: "UTC", value: (chart, at) => (at === null ? "–" : clock(chart, [at])[0]) },
         { label: "in /s", stroke: data, width: 1.5, points: { show: false } },
         { label: "out /s", stroke: ok, width: 1.5, points: { show: false } },
         { label: "lag", scale: "lag", stroke: held, width: 1.5, dash: [4, 3], points: { show: false } },
