@@ -43,6 +43,11 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+def example(**fields: Any) -> ConfigDict:
+    """The settings of a request's body: an example for whoever reads the documentation."""
+    return ConfigDict(extra="forbid", json_schema_extra={"examples": [fields]})
+
+
 class KeyName(BaseModel):
     """A key: as text, or as base64 where its bytes are no text; and as it stands in addresses."""
 

@@ -143,11 +143,23 @@ def install_problems(app: FastAPI) -> None:
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors that a route may answer with, for its documentation."""
     return {
-        status: {"model": Problem, "description": _DESCRIPTIONS[status],
-                 "content": {MEDIA_TYPE: {}}}
+        status: {
+            "description": _DESCRIPTIONS[status],
+            "content": {MEDIA_TYPE: {"schema": _SCHEMA}},
+        }
         for status in statuses
-    }  # fmt: skip
+    }
 
+
+def _problem_schema() -> dict[str, Any]:
+    """Without references: each route's documentation stands by itself."""
+    schema = Problem.model_json_schema()
+    parts = schema.pop("$defs")
+    schema["properties"]["errors"]["anyOf"][0]["items"] = parts["FieldError"]
+    return schema
+
+
+_SCHEMA = _problem_schema()
 
 _DESCRIPTIONS = {
     401: "Nobody is signed in.",

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from holdfast.access.masks import parse_mask
-from holdfast.api.models import Model, Moment, moment
+from holdfast.api.models import Model, Moment, example, moment
 from holdfast.api.parameters import Admin, ServicesOf, View, Viewer, ready
 from holdfast.api.problems import problems
 from holdfast.errors import UnavailableError
@@ -142,6 +142,8 @@ class FlowsOut(Model):
 class NewFlow(Model):
     """A flow to be made."""
 
+    model_config = example(name="orders", partitions=6, masks=["$.card.number"])
+
     name: str = Field(pattern=r"^[a-z0-9-]{1,100}$", examples=["orders"])
     partitions: int = Field(default=6, ge=1, le=MAX_PARTITIONS)
     start: Literal["earliest", "latest"] = "earliest"
@@ -152,6 +154,8 @@ class NewFlow(Model):
 
 class FlowChange(Model):
     """What may change of a flow while it runs; what is left out stays."""
+
+    model_config = example(overflow="dead-letter")
 
     overflow: Literal["block", "dead-letter"] | None = None
     limits: LimitsModel | None = None

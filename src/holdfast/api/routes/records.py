@@ -18,6 +18,7 @@ from holdfast.api.models import (
     Moment,
     RecordOut,
     decoded,
+    example,
     given_key,
     milliseconds,
     moment,
@@ -223,6 +224,8 @@ class HeaderIn(Model):
 
 class NewEvent(Model):
     """An event to send: its value as JSON, as text, or as base64; none of them is a null."""
+
+    model_config = example(key="customer-7", value={"id": 7, "total": 12.5})
 
     key: GivenKey | None = None
     value: Any = Field(default=None, examples=[{"id": 7, "total": 12.5}])

@@ -21,6 +21,7 @@ from holdfast.api.models import (
     KeyName,
     Model,
     Moment,
+    example,
     given_key,
     key_fields,
     milliseconds,
@@ -64,21 +65,29 @@ _Timeout = Annotated[
 
 
 class HoldBody(Model):
+    model_config = example(reason="payment disputed", expires_in=7200)
+
     reason: _Reason = ""
     expires_in: _ExpiresIn = None
     expires_at: _ExpiresAt = None
 
 
 class ReleaseBody(Model):
+    model_config = example(pace=100)
+
     pace: _Pace = None
 
 
 class DeadLetterBody(Model):
+    model_config = example(reason="cannot be parsed downstream")
+
     reason: _Reason = ""
 
 
 class ExtendBody(Model):
     """A new expiry; neither means that the hold does not expire any more."""
+
+    model_config = example(expires_in=3600)
 
     expires_in: _ExpiresIn = None
     expires_at: _ExpiresAt = None
@@ -86,6 +95,10 @@ class ExtendBody(Model):
 
 class BulkBody(Model):
     """The same for many keys."""
+
+    model_config = example(
+        command="hold", keys=["customer-7", {"key_base64": "/w=="}], reason="downstream is broken"
+    )
 
     command: Literal["hold", "release", "dead-letter", "extend"]
     keys: list[GivenKey] = Field(min_length=1, max_length=MAX_KEYS)
@@ -96,6 +109,8 @@ class BulkBody(Model):
 
 
 class VoidBody(Model):
+    model_config = example(offset=17, reason="written by hand")
+
     offset: int = Field(ge=0, le=2**63 - 1, description="Of the unreadable record.")
     reason: _Reason = ""
 

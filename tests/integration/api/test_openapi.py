@@ -1,0 +1,64 @@
+"""The OpenAPI document is true: no call made from it fails, or gets an undocumented answer."""
+
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis import Case
+from tests.integration.api.served import Api
+
+pytestmark = pytest.mark.timeout(400)
+
+EXAMPLES = 6
+"""Of each route and method; more than that is for a longer run than every change deserves."""
+
+
+@pytest.fixture
+def api_schema(api: Api) -> Any:
+    return schemathesis.openapi.from_url(f"{api.address}/api/v1/openapi.json")
+
+
+# Live streams have no end.
+schema = schemathesis.pytest.from_fixture("api_schema").exclude(path_regex=r"/(changes|tail)$")
+
+
+@schema.parametrize()
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+def test_every_answer_is_documented_and_none_is_a_failure(case: Case, idle: str) -> None:
+    _make_it_reach_something(case, idle)
+    case.call_and_validate()
+
+
+def _make_it_reach_something(case: Case, flow: str) -> None:
+    """A name made up meets no flow, and ten thousand partitions are no test of an API."""
+    if len(str(case.path_parameters.get("flow", ""))) % 4:
+        case.path_parameters["flow"] = flow
+    if isinstance(case.body, dict) and isinstance(case.body.get("partitions"), int):
+        case.body["partitions"] = min(case.body["partitions"], 2)
+    if case.query and case.query.get("wait") == "effective":
+        case.query["timeout"] = 0.1
+
+
+def test_every_route_has_a_summary_and_every_error_is_a_problem(api: Api) -> None:
+    document = api.found("openapi.json")
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            assert operation.get("summary"), f"{method} {path}"
+            for status, answer in operation["responses"].items():
+                if status >= "400":
+                    assert list(answer["content"]) == ["application/problem+json"], (path, status)
+
+
+def test_every_request_body_has_an_example(api: Api) -> None:
+    document = api.found("openapi.json")
+    bodies = {name: schema for name, schema in document["components"]["schemas"].items()
+              if f"/{name}'" in str([o.get("requestBody") for m in document["paths"].values()
+                                     for o in m.values()])}  # fmt: skip
+    bodies = {name: schema for name, schema in bodies.items() if schema["type"] == "object"}
+    assert len(bodies) >= 9
+    assert [name for name, schema in bodies.items() if "'examples'" not in str(schema)] == []
