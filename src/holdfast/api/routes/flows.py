@@ -173,7 +173,7 @@ def list_flows(services: ServicesOf, _: Viewer) -> FlowsOut:
 
 
 @router.post("/flows", status_code=201, summary="Create a flow", responses=problems(409))
-async def create_flow(new: NewFlow, services: ServicesOf, response: Response, _: Admin) -> FlowOut:
+async def create_flow(_: Admin, new: NewFlow, services: ServicesOf, response: Response) -> FlowOut:
     """Makes the flow's topics, and registers it. A running pipeline picks it up by itself."""
     for mask in new.masks:
         parse_mask(mask)
@@ -192,13 +192,13 @@ async def create_flow(new: NewFlow, services: ServicesOf, response: Response, _:
 
 
 @router.get("/flows/{flow}", summary="Describe a flow", responses=problems(404))
-def describe_flow(view: View, _: Viewer) -> FlowOut:
+def describe_flow(_: Viewer, view: View) -> FlowOut:
     """Its definition, what is held, rates, lag, limits, and how its pipeline is."""
     return FlowOut.of(view.summary())
 
 
 @router.patch("/flows/{flow}", summary="Change a flow", responses=problems(404))
-async def change_flow(change: FlowChange, view: View, services: ServicesOf, _: Admin) -> FlowOut:
+async def change_flow(_: Admin, change: FlowChange, view: View, services: ServicesOf) -> FlowOut:
     """Its limits, what happens at them, and its masks."""
     for mask in change.masks or []:
         parse_mask(mask)

@@ -247,7 +247,7 @@ class SentOut(Model):
 @router.post(
     "/flows/{flow}/events", status_code=201, summary="Send an event", responses=problems(404, 413)
 )
-async def send_event(view: View, event: NewEvent, services: ServicesOf, _: Operator) -> SentOut:
+async def send_event(_: Operator, view: View, event: NewEvent, services: ServicesOf) -> SentOut:
     """Into `<flow>.events`, like any producer."""
     key = None if event.key is None else given_key(event.key)
     partition = event.partition

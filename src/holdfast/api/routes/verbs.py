@@ -182,10 +182,10 @@ _ANSWERS = {
     "/flows/{flow}/keys/{key}/hold", status_code=202, summary="Hold a key", responses=_ANSWERS
 )
 async def hold(
+    actor: Operator,
     view: View,
     key: KeyOfPath,
     services: ServicesOf,
-    actor: Operator,
     response: Response,
     body: HoldBody | None = None,
     wait: _Wait = None,
@@ -208,10 +208,10 @@ async def hold(
     "/flows/{flow}/keys/{key}/release", status_code=202, summary="Release a key", responses=_ANSWERS
 )
 async def release(
+    actor: Operator,
     view: View,
     key: KeyOfPath,
     services: ServicesOf,
-    actor: Operator,
     response: Response,
     body: ReleaseBody | None = None,
     wait: _Wait = None,
@@ -230,10 +230,10 @@ async def release(
     responses=_ANSWERS,
 )
 async def dead_letter(
+    actor: Operator,
     view: View,
     key: KeyOfPath,
     services: ServicesOf,
-    actor: Operator,
     response: Response,
     body: DeadLetterBody | None = None,
     wait: _Wait = None,
@@ -249,10 +249,10 @@ async def dead_letter(
     "/flows/{flow}/keys/{key}/extend", status_code=202, summary="Extend a hold", responses=_ANSWERS
 )
 async def extend(
+    actor: Operator,
     view: View,
     key: KeyOfPath,
     services: ServicesOf,
-    actor: Operator,
     response: Response,
     body: ExtendBody,
     wait: _Wait = None,
@@ -274,10 +274,10 @@ async def extend(
     responses=_ANSWERS,
 )
 async def command_many(
+    actor: Operator,
     view: View,
     body: BulkBody,
     services: ServicesOf,
-    actor: Operator,
     response: Response,
     wait: _Wait = None,
     timeout: _Timeout = 30.0,  # noqa: ASYNC109
@@ -333,10 +333,10 @@ def show_command(
     "/flows/{flow}/void", status_code=202, summary="Pass an unreadable command", responses=_ANSWERS
 )
 async def void(
+    actor: Admin,
     view: View,
     body: VoidBody,
     services: ServicesOf,
-    actor: Admin,
     response: Response,
     wait: _Wait = None,
     timeout: _Timeout = 30.0,  # noqa: ASYNC109
