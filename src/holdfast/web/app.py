@@ -22,6 +22,7 @@ from holdfast.dashboard.assets import PATH as ASSETS_PATH
 from holdfast.dashboard.assets import Assets
 from holdfast.dashboard.routes.router import dashboard_router
 from holdfast.web.door import Door
+from holdfast.web.faults import Faults
 from holdfast.web.headers import SecurityHeaders
 from holdfast.web.health import Readiness, health_router
 from holdfast.web.limits import BodyLimit, TimeLimit
@@ -82,6 +83,7 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
             Middleware(Door, gatekeeper),
             Middleware(BodyLimit, most_bytes=settings.max_body_bytes),
             Middleware(TimeLimit, seconds=settings.request_seconds),
+            Middleware(Faults),
             Middleware(Streams, streams),
         ],
     )

@@ -1,11 +1,14 @@
 """One line for each request, without its secrets; and its place in the metrics."""
 
 import logging
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.web.metrics import WebMetrics
+from holdfast.web.route_table import RouteEntry
 
 log = logging.getLogger(__name__)
 
@@ -20,9 +23,18 @@ class RequestLog:
     Neither headers nor the query are written: there a token could be.
     """
 
-    def __init__(self, app: ASGIApp, metrics: WebMetrics, *, all_requests: bool) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        metrics: WebMetrics,
+        routes: Callable[[], tuple[RouteEntry, ...]],
+        *,
+        all_requests: bool,
+    ) -> None:
+        """`routes`: asked at the first request, when all are there."""
         self._app = app
         self._metrics = metrics
+        self._routes = routes
         self._all = all_requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,7 +57,8 @@ class RequestLog:
 
     def _write(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._metrics.answered(method, _route(scope), status, seconds)
+        route = self._templates.get(id(scope.get("route")), "unmatched")
+        self._metrics.answered(method, route, status, seconds)
         quiet = status < 500 and (not self._all or scope["path"].startswith(_QUIET))
         actor = scope.get("state", {}).get("actor")
         log.log(
@@ -59,8 +72,7 @@ class RequestLog:
             scope["client"][0] if scope.get("client") else "-",
         )
 
-
-def _route(scope: Scope) -> str:
-    """The route's template: addresses have keys in them, and would be metrics without end."""
-    path = getattr(scope.get("route"), "path", None)
-    return path if isinstance(path, str) else "unmatched"
+    @cached_property
+    def _templates(self) -> Mapping[int, str]:
+        """Addresses have keys in them, and would be metrics without end."""
+        return {id(entry.route): entry.path for entry in self._routes()}

@@ -6,6 +6,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 from tests.unit.web.asgi import ask, echo
 
+from holdfast.web.faults import Faults
 from holdfast.web.limits import BodyLimit, TimeLimit
 from holdfast.web.rate_limit import Buckets
 
@@ -96,3 +97,22 @@ def test_callers_without_end_do_not_take_memory_without_end() -> None:
     for caller in range(25_000):
         buckets.take(str(caller))
     assert len(buckets._filled) <= 10_000
+
+
+async def test_a_bug_is_answered_and_said_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async def failing(scope: Scope, receive: Receive, send: Send) -> None:
+        raise LookupError("secret detail")
+
+    answer = await ask(Faults(failing), path="/x")
+    assert (answer.status, answer.code) == (500, "internal")
+    assert b"secret" not in answer.body
+    assert "secret detail" in caplog.text
+
+
+async def test_a_bug_in_the_middle_of_an_answer_breaks_it_off() -> None:
+    async def failing(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise LookupError("a bug")
+
+    with pytest.raises(LookupError):
+        await ask(Faults(failing))

@@ -1,0 +1,45 @@
+"""The routes of the app as one flat table: what they are called, and whom they let in."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import iter_route_contexts
+from starlette.routing import BaseRoute
+
+from holdfast.access.require import Require
+from holdfast.access.roles import Role
+
+
+@dataclass(frozen=True, slots=True)
+class RouteEntry:
+    """One route, under the prefixes of all routers around it."""
+
+    path: str
+    """Its template, e.g. `/api/v1/flows/{flow}`."""
+    methods: frozenset[str]
+    """Empty for what is mounted."""
+    role: Role | None
+    """The lowest that may use it; None if it says none."""
+    route: BaseRoute
+
+
+def route_table(app: FastAPI) -> tuple[RouteEntry, ...]:
+    """Every route of the app."""
+    return tuple(
+        RouteEntry(
+            path=context.path or "",
+            methods=frozenset(context.methods or ()),
+            role=max(_roles(getattr(context, "dependant", None)), default=None),
+            route=context.original_route,
+        )
+        for context in iter_route_contexts(app.routes)
+    )
+
+
+def _roles(dependant: Dependant | None) -> Iterator[Role]:
+    for dependency in dependant.dependencies if dependant else ():
+        if isinstance(dependency.call, Require):
+            yield dependency.call.role
+        yield from _roles(dependency)
