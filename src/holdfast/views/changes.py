@@ -142,15 +142,13 @@ class Subscription:
 
     async def next(self, within: float) -> Batch:
         """What has come since the last time. Waits for something, so many seconds at most."""
-        batch = self._take()
-        if batch.changes or batch.reset:
-            return batch
         try:
             async with asyncio.timeout(within):
-                await self.news.wait()
+                while not ((batch := self._take()).changes or batch.reset):
+                    await self.news.wait()
         except TimeoutError:
             return Batch(())
-        return self._take()
+        return batch
 
     def _take(self) -> Batch:
         self.news.clear()
