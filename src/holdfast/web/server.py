@@ -34,7 +34,7 @@ def run(settings: WebSettings, client: ClientSettings) -> int:
     logging.getLogger("holdfast.client.librdkafka").setLevel(logging.CRITICAL)
     _check_tls(settings)
     connection = Connection(client)
-    with _bind(settings) as listener:
+    with bind(settings) as listener:
         _wait_for_broker(connection, settings.wait)
         open_to_all = _check_tokens(settings, connection)
         if open_to_all:
@@ -91,7 +91,8 @@ def url(settings: WebSettings, listener: socket.socket) -> str:
     return f"{'https' if settings.tls else 'http'}://{name}:{port}"
 
 
-def _bind(settings: WebSettings) -> socket.socket:
+def bind(settings: WebSettings) -> socket.socket:
+    """A socket at the address of the settings, or ConfigError. Nobody is answered there yet."""
     host, port = parse_address(settings.listen, "listen")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)

@@ -1,0 +1,72 @@
+"""Every route, asked by everybody."""
+
+import re
+
+import pytest
+from tests.integration.web.conftest import NOWHERE, Instance
+
+from holdfast.access.roles import Role
+from holdfast.web.app import create_app
+from holdfast.web.door import OPEN_PATHS
+from holdfast.web.route_table import RouteEntry, route_table
+from holdfast.web.settings import WebSettings
+
+ROUTES = route_table(create_app(WebSettings(), NOWHERE))
+GUARDED = [
+    pytest.param(method, entry, id=f"{method} {entry.path}")
+    for entry in ROUTES
+    if entry.role is not None
+    for method in sorted(entry.methods - {"HEAD"})
+]
+
+
+def path_of(entry: RouteEntry) -> str:
+    """An address of the route: of things that are not there, so that nothing happens."""
+    return re.sub(r"\{[^}]+\}", "nothing", entry.path)
+
+
+def test_every_route_says_whom_it_lets_in_or_is_open_on_purpose() -> None:
+    silent = {entry.path for entry in ROUTES if entry.role is None}
+    assert silent <= OPEN_PATHS | {"/static"}, "a route has to depend on require(role)"
+
+
+@pytest.mark.parametrize(("method", "entry"), GUARDED)
+def test_a_route_lets_in_its_role_and_those_above_and_nobody_else(
+    guarded: Instance, tokens: dict[Role, str], method: str, entry: RouteEntry
+) -> None:
+    assert entry.role is not None
+    path, made_up = path_of(entry), "hf_000000000000_" + "x" * 43
+    assert guarded.status(path, method=method) == 401
+    assert guarded.status(path, method=method, token=made_up) == 401
+    for role in Role:
+        status = guarded.status(path, method=method, token=tokens[role])
+        if role < entry.role:
+            assert status == 403, role
+        else:
+            assert status not in (401, 403), role
+
+
+def test_what_changes_something_takes_more_than_a_viewer() -> None:
+    weak = [
+        f"{sorted(entry.methods)} {entry.path}"
+        for entry in ROUTES
+        if entry.role is Role.VIEWER and entry.methods - {"GET", "HEAD", "OPTIONS"}
+    ]
+    assert weak == []
+
+
+@pytest.mark.parametrize("path", sorted(OPEN_PATHS - {"/logout"}))
+def test_what_is_open_is_open(guarded: Instance, path: str) -> None:
+    assert guarded.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/api/v1/nothing", "/static", "/healthz/", "/loginx"])
+def test_strangers_learn_nothing_of_addresses_that_are_none(guarded: Instance, path: str) -> None:
+    assert guarded.get(path).status_code == 401
+
+
+def test_a_strangers_body_is_not_read(guarded: Instance) -> None:
+    """It would be parsed, and refused with 422, before a route is asked for its role."""
+    answer = guarded.post("/api/v1/flows", content=b"{not json")
+    assert answer.status_code == 401
+    assert answer.json()["code"] == "not-signed-in"
