@@ -1,6 +1,8 @@
 """Batches without Spark: ranges planned as Spark plans them, and their rows as it gives them."""
 
+import json
 import time
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from threading import Event, Thread
 
@@ -88,6 +90,15 @@ class Feeder:
             self.error = error
 
 
+def _headers_text(message: Message) -> str | None:
+    """As Spark's `to_json` writes them."""
+    pairs = [
+        {"key": name} if value is None else {"key": name, "value": b64encode(value).decode()}
+        for name, value in headers_of(message)
+    ]
+    return json.dumps(pairs) if pairs else None
+
+
 def table(messages: Iterable[Message]) -> pa.Table:
     rows = [
         {
@@ -96,7 +107,7 @@ def table(messages: Iterable[Message]) -> pa.Table:
             "timestamp": m.timestamp()[1],
             "key": m.key(),
             "value": m.value(),
-            "headers": [{"key": n, "value": v} for n, v in headers_of(m)],
+            "headers": _headers_text(m),
             "invalid": "not an object" if m.value() == b"invalid" else None,
         }
         for m in messages
