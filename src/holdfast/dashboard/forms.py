@@ -37,6 +37,18 @@ def seconds_of_expiry(choice: str) -> float | None:
     return _SECONDS[choice]
 
 
+def minutes_ago(text: str, now: int) -> int | None:
+    """So many minutes before `now`, in milliseconds; None if nothing was filled in.
+
+    >>> minutes_ago("2", 200_000), minutes_ago("", 200_000)
+    (80000, None)
+    """
+    try:
+        return now - round(float(text) * 60_000) if text.strip() else None
+    except (ValueError, OverflowError):
+        raise InvalidArgumentError(f"{text!r} is no number of minutes.") from None
+
+
 def headers_of_lines(text: str) -> list[tuple[str, bytes]]:
     """`name: value` a line.
 

@@ -30,6 +30,9 @@ _QUEUE = 8
 _ROWS = 8
 """Rows of a lane that one event brings: as many as the lane has."""
 
+_DRAIN_WINDOW = 6
+"""Samples from which the drain's rate is told."""
+
 Wanted = Callable[[Change], bool]
 _News = tuple[str, Batch]
 
@@ -61,7 +64,7 @@ async def flow_with_lanes(services: Services, view: FlowView, actor: Actor) -> A
         def told(lane: str, batch: Batch) -> list[str]:
             if lane:
                 return _tailed(view, lane, batch)
-            return [*_changed(batch), *_rates(batch)]
+            return [*_changed(batch), *_rates(view, batch)]
 
         async for said in _told(sources, told):
             yield said
@@ -110,26 +113,33 @@ def _changed(batch: Batch, wanted: Wanted = lambda _: True) -> list[str]:
     return [event("changed", _json(sorted(kinds)))] if kinds else []
 
 
-def _rates(batch: Batch) -> list[str]:
-    samples = [change.item for change in batch.changes if isinstance(change.item, Sample)]
+def _rates(view: FlowView, batch: Batch) -> list[str]:
+    if not any(change.kind is ChangeKind.RATES for change in batch.changes):
+        return []
+    samples = view.series.samples()[-_DRAIN_WINDOW:]
     if not samples:
         return []
     last = samples[-1]
-    return [
-        event(
-            "rates",
-            _json(
-                {
-                    "in": round(last.incoming, 1),
-                    "out": round(last.outgoing, 1),
-                    "held": round(last.held, 1),
-                    "held_keys": last.held_keys,
-                    "held_events": last.held_events,
-                    "held_bytes": last.held_bytes,
-                }
-            ),
-        )
-    ]
+    told = {
+        "in": round(last.incoming, 1),
+        "out": round(last.outgoing, 1),
+        "held": round(last.held, 1),
+        "drained": round(drain_rate(samples), 1),
+        "held_keys": last.held_keys,
+        "held_events": last.held_events,
+        "held_bytes": last.held_bytes,
+    }
+    return [event("rates", _json(told))]
+
+
+def drain_rate(samples: Sequence[Sample]) -> float:
+    """Events a second that have left held: what was added, less what it has grown by."""
+    if len(samples) < 2:
+        return 0.0
+    seconds = max(0.001, (samples[-1].at - samples[0].at) / 1000)
+    added = sum(sample.held for sample in samples[1:]) * seconds / (len(samples) - 1)
+    grown = samples[-1].held_events - samples[0].held_events
+    return max(0.0, (added - grown) / seconds)
 
 
 def _tailed(view: FlowView, lane: str, batch: Batch) -> list[str]:

@@ -6,6 +6,7 @@ Capitals say that something is effective; sentence case and a dashed edge, that 
 from dataclasses import dataclass
 
 from holdfast.flows.journal import Outcome
+from holdfast.flows.runs import Run, RunState
 from holdfast.flows.status import KeyState
 from holdfast.views.flow_view import FlowSummary
 from holdfast.views.health import HealthState
@@ -69,6 +70,20 @@ _OUTCOME_LOOKS = {
     Outcome.UNREADABLE: Look("block", "warn", "UNREADABLE"),
     Outcome.LOSS_ACCEPTED: Look("block", "warn", "LOSS ACCEPTED"),
 }
+
+
+_RUN_LOOKS = {
+    RunState.REQUESTED: Look("pend", "wait", "Requested"),
+    RunState.RUNNING: Look("drain", "drain", "RUNNING"),
+    RunState.DONE: Look("active", "active", "DONE"),
+    RunState.FAILED: Look("block", "block", "FAILED"),
+    RunState.CANCELLED: Look("dlq", "x", "CANCELLED"),
+}
+
+
+def run_look(run: Run) -> Look:
+    """A run, and whether it was told to end."""
+    return Look("t-block pend", "wait", "Cancelling") if run.cancelling else _RUN_LOOKS[run.state]
 
 
 def flow_look(summary: FlowSummary) -> Look:

@@ -16,6 +16,7 @@ class Section:
 SECTIONS = (
     Section("Overview", "/", "home", "Overview"),
     Section("Dead letters", "/dead-letters", "dead", "Dead"),
+    Section("Runs", "/runs", "send"),
     Section("Topics", "/topics", "topic", "Topics"),
     Section("Groups and lag", "/groups", "group"),
     Section("Audit", "/audit", "audit", "Audit"),

@@ -122,10 +122,14 @@
   document.addEventListener("change", (event) => { if (event.target.matches("input[name=expires]")) expiry(event.target.form); });
   $$("form:has([data-expiry])").forEach(expiry);
 
-  /* What was asked for is on its way: the dialog has done its work. */
-  document.body.addEventListener("asked", () => {
-    $$("dialog:modal").forEach((dialog) => dialog.close());
+  /* What was asked for is on its way: a dialog has done its work; the panel shows the receipt. */
+  document.body.addEventListener("asked", (event) => {
+    $$("dialog:modal:not(.panel)").forEach((dialog) => dialog.close());
     clear();
+    const keys = event.target.closest(".panel") && $("[data-counts]");
+    if (!keys) return;
+    keys.value = "";
+    keys.dispatchEvent(new Event("input", { bubbles: true }));
   });
   document.body.addEventListener("htmx:beforeRequest", (event) => {
     const form = event.target.closest("form");
@@ -178,6 +182,7 @@
     if (event.key !== "Escape") event.preventDefault();
     actions[event.key]();
   });
+  $$(".box:has(.tl)").forEach((box) => { box.scrollLeft = box.scrollWidth; }); // now is at the right
   dock();
   if (location.hash.length > 1 && document.getElementById(location.hash.slice(1))?.matches("dialog")) open(location.hash.slice(1));
 })();

@@ -64,7 +64,7 @@
     put("data-lane-rate", "held", now.held_events.toLocaleString("en"));
     put("data-lane-note", "held", size(now.held_bytes) + ", " + now.held_keys.toLocaleString("en") + (now.held_keys === 1 ? " key" : " keys"));
     put("data-lane-flow", "held", rate(now.held));
-    put("data-lane-flow", "drained", rate(now.out));
+    put("data-lane-flow", "drained", rate(now.drained));
     for (const lane of ["events", "processed"]) if (!(Date.now() - sampled[lane] < 3000)) put("data-lane-note", lane, "all shown");
     flush();
   });
