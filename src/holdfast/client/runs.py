@@ -110,22 +110,27 @@ class Runs:
         runs = [run for run in self._read() if flow in (None, run.request.flow)]
         return runs[::-1]
 
-    def follow(self, run_id: str, *, timeout: float | None = None) -> Iterator[Run]:
+    def follow(
+        self, run_id: str, *, timeout: float | None = None, every: float | None = None
+    ) -> Iterator[Run]:
         """The run as it is now, and whenever that changes, until it has ended.
 
         `timeout`: seconds after which TimedOutError is raised; the run goes on all the same.
+        `every`: seconds after which the run is given again although it has not changed.
         """
         self.get(run_id)
         deadline = None if timeout is None else monotonic() + timeout
         book = RunBook()
         table = Table(self._connection, RUNS_TOPIC, book.take)
         shown: Run | None = None
+        shown_at = monotonic()
         try:
             while True:
                 table.poll(_TURN_S)
                 run = book.get(run_id) if table.complete else None
-                if run is not None and run != shown:
-                    shown = run
+                due = every is not None and monotonic() - shown_at >= every
+                if run is not None and (run != shown or due):
+                    shown, shown_at = run, monotonic()
                     yield run
                     if run.state.ended:
                         return

@@ -158,6 +158,32 @@ class RunBook:
             yield run
 
 
+def described(run: Run) -> dict[str, Any]:
+    """All that is known of a run, as people and scripts are shown it; times in milliseconds."""
+    request, cancel, progress = run.request, run.cancel, run.progress
+    given = {name: value for name, value in request.work.fields().items() if value is not None}
+    return {
+        "run": run.id,
+        "work": request.work.name,
+        "flow": request.flow,
+        "state": run.state.value,
+        "actor": request.actor,
+        "asked": given,
+        "requested_at": request.at,
+        "cancelled_by": cancel and cancel.actor,
+        "started_at": progress and progress.started_at,
+        "updated_at": progress and progress.updated_at,
+        "ended_at": progress and progress.ended_at,
+        "done": progress.done if progress else 0,
+        "total": progress and progress.total,
+        "unit": progress.plan.get("unit", "events") if progress else "events",
+        "rate": progress.rate if progress else 0.0,
+        "seconds_left": run.seconds_left,
+        "note": progress.note if progress else "",
+        "result": dict(progress.result) if progress else {},
+    }
+
+
 def check_run_id(run_id: str) -> str:
     """The id itself, if it can name a run: transactional ids and groups are built from it."""
     if not _ID.fullmatch(run_id):

@@ -21,9 +21,10 @@ from holdfast.pipeline.gate_part import GatePart
 from holdfast.pipeline.http import HttpServer
 from holdfast.pipeline.metrics import Metrics
 from holdfast.pipeline.parts import MakePart
-from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings
+from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings, table_location
 from holdfast.pipeline.reporter import Reporter
 from holdfast.pipeline.runner import Health, Runner
+from holdfast.pipeline.runs.part import RunsPart
 from holdfast.pipeline.session import create_session
 from holdfast.pipeline.settings import PipelineSettings
 
@@ -119,7 +120,21 @@ def _kinds(
             accept_loss=flow.name in settings.loss_accepted,
         )
     if settings.raw_zone:
-        kinds["raw-zone"] = lambda flow: RawZone(session, connection, flow, raw_zone, metrics)
+        zones: dict[str, RawZone] = {}
+
+        def make_zone(flow: FlowDefinition) -> RawZone:
+            zones[flow.name] = RawZone(session, connection, flow, raw_zone, metrics)
+            return zones[flow.name]
+
+        kinds["raw-zone"] = make_zone
+        # Beside the raw zone, because one process writes its table: a backfill goes through it.
+        kinds["runs"] = lambda flow: RunsPart(
+            session,
+            connection,
+            flow,
+            table_location(raw_zone.lake, flow.name),
+            lambda: zones.get(flow.name),
+        )
     return kinds
 
 

@@ -22,6 +22,21 @@ class HadoopFiles:
         finally:
             stream.close()
 
+    def find(self, pattern: str) -> list[str]:
+        """The files that fit a pattern, such as `/in/*.parquet`, by name."""
+        path = self._path(pattern)
+        found = path.getFileSystem(self._configuration).globStatus(path) or ()
+        return sorted(str(each.getPath().toString()) for each in found if each.isFile())
+
+    def sha256(self, location: str) -> str:
+        """Of a file's content, as hexadecimal digits."""
+        path = self._path(location)
+        stream = path.getFileSystem(self._configuration).open(path)
+        try:
+            return str(self._jvm.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream))
+        finally:
+            stream.close()
+
     def delete(self, location: str) -> None:
         """Delete a folder with all that is in it; nothing happens if it is not there."""
         path = self._path(location)

@@ -81,7 +81,7 @@ class RawTable:
                     "running on this lake?"
                 )
         self._create()
-        return self._landed()
+        return self.landed()
 
     def append(
         self, rows: DataFrame, before: Landed, reach: Mapping[int, int], topic_id: str
@@ -126,13 +126,15 @@ class RawTable:
             builder = builder.property(name, value)
         builder.partitionedBy("date").execute()
 
-    def _landed(self) -> Landed:
+    def landed(self) -> Landed:
+        """How far the table is, which must exist."""
         history = self._history()
         for commit in history:
             if commit.note:
                 return Landed(history[0].version, commit.positions, commit.note.get("topic_id"))
         # No commit speaks of positions any more: the rows do. Slow on a large table, but true.
-        ends = self._table().toDF().groupBy("partition").agg(sql.max("offset").alias("last"))
+        events = self._table().toDF().where(sql.col("partition") >= 0)  # others are of files
+        ends = events.groupBy("partition").agg(sql.max("offset").alias("last"))
         positions = {row["partition"]: row["last"] + 1 for row in ends.collect()}
         return Landed(history[0].version, positions)
 

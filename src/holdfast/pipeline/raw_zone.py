@@ -19,7 +19,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from holdfast.client.connection import Connection
 from holdfast.client.kafka_errors import translate
 from holdfast.client.positions import Offsets, Partition
-from holdfast.errors import ConflictError, EventsLostError
+from holdfast.errors import ConflictError, EventsLostError, UnavailableError
 from holdfast.flows.registry import FlowDefinition
 from holdfast.pipeline import faults
 from holdfast.pipeline.hadoop_files import HadoopFiles
@@ -119,6 +119,25 @@ class RawZone:
         landed = self._landed
         if landed is not None:
             self._lag.measure(landed.positions)
+
+    @property
+    def landed(self) -> Landed | None:
+        """How far the table is; None while it is not being written."""
+        return None if self._stopping else self._landed
+
+    def fill(self, rows: DataFrame) -> int:
+        """Add rows to the table that the stream does not land: events that lie before its
+        position, or that are not of the topic. The position stays. -> how many were added
+
+        One commit. It is for the caller to leave out what is in the table already.
+        """
+        with self._landing:
+            before = self.landed
+            if before is None:
+                raise UnavailableError(f"The raw zone of {self._flow.name} is not running.")
+            self._landed = self._table.append(rows, before, before.positions, self._topic_id)
+        self._metrics.events_landed.labels(self._flow.name).inc(self._landed.rows)
+        return self._landed.rows
 
     def stop(self) -> None:
         self._stopping = True  # a batch that is on its way may end; none begins after it

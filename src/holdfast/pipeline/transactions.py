@@ -8,6 +8,7 @@ old one left open. The same is done after every error: one way to recover, whate
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from queue import SimpleQueue
 from threading import Event, Thread
 from time import monotonic
@@ -128,6 +129,9 @@ class Transactions:
         try:
             self._producer.call(name, arguments, self._seconds)
         except KafkaException as error:
+            # A record that was refused is the cause of what follows; its report may wait still.
+            with suppress(KafkaException):  # of a producer that was fenced, say: told already
+                self._producer.producer.poll(0)
             raise self._explained(error, name) from None
 
     def _explained(self, error: KafkaException, name: str) -> HoldfastError:

@@ -79,7 +79,8 @@ def test_flows_are_picked_up_without_a_restart_and_sigterm_ends_all_with_code_0(
             client.close()
             wait_until(lambda f=flow: pipeline.landed(f) == 5, f"five of {flow}", LANDS_WITHIN_S)
     health = json.loads(pipeline.get("/healthz"))
-    assert health["flows"][first] == {"raw-zone": {"state": "running", "reason": ""}}
+    well = {"state": "running", "reason": ""}
+    assert health["flows"][first] == {"raw-zone": well, "runs": well}
     counted = f'holdfast_events_landed_total{{flow="{second}"}} 5.0'
     wait_until(lambda: counted in pipeline.get("/metrics"), counted, LANDS_WITHIN_S)
     lines = [json.loads(line) for line in pipeline.said().splitlines() if line.startswith("{")]
