@@ -50,6 +50,10 @@ GROUPS = {
         Command("dead-letter", "keys", "Send a key's held events to the dead letters"),
         Command("held", "keys", "List the keys that are not simply active"),
         Command("status", "keys", "Show the state of a key"),
+        Command("replay", "work", "Send events of the raw zone through a flow again"),
+        Command("backfill", "work", "Land what is missing in the raw zone"),
+        Command("redrive", "work", "Send dead letters through a flow again"),
+        Command("run", "runs", "List, show, follow and cancel replays, backfills and redrives"),
         Command("verify", "verify", "Account for every event, and prove that nothing is lost"),
     ),
 }
