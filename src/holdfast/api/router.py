@@ -10,6 +10,7 @@ from holdfast.api.routes import (
     flows,
     keys,
     records,
+    runs,
     streams,
     verbs,
 )
@@ -21,6 +22,6 @@ def api_router() -> APIRouter:
     """The API. It wants `app.state.services` and `app.state.gatekeeper`."""
     router = APIRouter(prefix=PREFIX, responses=problems(401, 403, 413, 422, 429, 502, 503, 504))
     # Before what takes any name in the same place.
-    for part in (flows, keys, verbs, dead_letters, records, streams, audit, cluster):
+    for part in (flows, keys, verbs, dead_letters, runs, records, streams, audit, cluster):
         router.include_router(part.router)
     return router

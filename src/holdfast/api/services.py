@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from holdfast.api.tailing import Tails
 from holdfast.client.client import Client
 from holdfast.client.connection import Connection
+from holdfast.views.runs_view import RunsView
 from holdfast.views.views import Views
 
 
@@ -16,17 +17,26 @@ class Services:
     client: Client
     views: Views
     tails: Tails
+    runs: RunsView
 
     @classmethod
     def over(cls, connection: Connection) -> "Services":
         """Services of one connection. They live from `start` to `stop`."""
-        return cls(connection, Client(connection), Views(connection), Tails(connection))
+        return cls(
+            connection,
+            Client(connection),
+            Views(connection),
+            Tails(connection),
+            RunsView(connection),
+        )
 
     def start(self) -> None:
         """Returns at once: see `views.ready`."""
         self.views.start()
+        self.runs.start()
 
     def stop(self) -> None:
         self.tails.stop()
         self.views.stop()
+        self.runs.stop()
         self.client.close()

@@ -1,0 +1,239 @@
+"""`/runs`, and the work that a flow can be asked for: replay, backfill, redrive."""
+
+import asyncio
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from pydantic import Field
+
+from holdfast.access.roles import Actor
+from holdfast.api.models import GivenKey, Model, Moment, given_key, milliseconds, moment
+from holdfast.api.parameters import Operator, ServicesOf, View, Viewer
+from holdfast.api.problems import problems
+from holdfast.api.running import ORDER_CAVEAT, masks_of, visible_run
+from holdfast.api.services import Services
+from holdfast.flows.keys import key_from_base64
+from holdfast.flows.runs import Run, RunState
+from holdfast.flows.work import (
+    MAX_FILTER,
+    MAX_RATE,
+    Backfill,
+    Coordinate,
+    OffsetRange,
+    Redrive,
+    Replay,
+    Work,
+    parse_json_filter,
+)
+
+router = APIRouter(tags=["runs"])
+
+_LISTED = 1_000
+_RunPath = Annotated[str, Path(max_length=64, description="The run's id.")]
+_Ranges = Annotated[
+    list[str],
+    Field(
+        max_length=_LISTED,
+        description="`partition:start-end`; the end is not taken, and may be left out.",
+        examples=[["0:1000-2000"]],
+    ),
+]
+_Keys = Annotated[list[GivenKey], Field(max_length=_LISTED)]
+_Id = Annotated[
+    str | None,
+    Field(
+        pattern=r"^[A-Za-z0-9_.-]{1,64}$",
+        description="The same id twice is one run. A new one unless given.",
+    ),
+]
+
+
+class ReplayBody(Model):
+    """All that is given must hold of an event; nothing means all events of the raw zone."""
+
+    offsets: _Ranges = Field(default_factory=list)
+    since: datetime | None = Field(default=None, description="Events of this time and later.")
+    until: datetime | None = Field(default=None, description="Events before this time.")
+    keys: _Keys = Field(default_factory=list)
+    where: str = Field(
+        default="",
+        max_length=MAX_FILTER,
+        description="A Spark SQL filter over key, value, headers, timestamp, partition, offset.",
+        examples=["get_json_object(value, '$.amount') > 100"],
+    )
+    json_filters: list[str] = Field(
+        default=[], max_length=100, description="`path=text`.", examples=[["$.status=failed"]]
+    )
+    rate: float | None = Field(
+        default=None, gt=0, le=MAX_RATE, description="Most events a second, of the whole run."
+    )
+    with_replayed: bool = Field(default=False, description="Also events of earlier replays.")
+    dry_run: bool = Field(default=False, description="Only say what would be sent.")
+    id: _Id = None
+
+    def work(self) -> Replay:
+        return Replay(
+            offsets=tuple(map(OffsetRange.parse, self.offsets)),
+            since=milliseconds(self.since),
+            until=milliseconds(self.until),
+            keys=tuple(map(given_key, self.keys)),
+            where=self.where,
+            json=tuple(map(parse_json_filter, self.json_filters)),
+            rate=self.rate,
+            replayed=self.with_replayed,
+            dry_run=self.dry_run,
+        )
+
+
+class BackfillBody(Model):
+    """A range of the topic (all that it still has, unless given), or files."""
+
+    offsets: _Ranges = Field(default_factory=list)
+    since: datetime | None = None
+    until: datetime | None = None
+    files: list[Annotated[str, Field(max_length=1_000)]] = Field(
+        default=[], max_length=_LISTED,
+        description="Parquet or JSON lines, as the pipeline sees them; patterns are fine.",
+    )  # fmt: skip
+    key_from: str = Field(default="", max_length=1_000, description="A column, or a JSON path.")
+    time_from: str = Field(default="", max_length=1_000, description="A column, or a JSON path.")
+    id: _Id = None
+
+    def work(self) -> Backfill:
+        return Backfill(
+            offsets=tuple(map(OffsetRange.parse, self.offsets)),
+            since=milliseconds(self.since),
+            until=milliseconds(self.until),
+            files=tuple(self.files),
+            key_from=self.key_from,
+            time_from=self.time_from,
+        )
+
+
+class RedriveBody(Model):
+    """Which dead letters: by place, reason or keys, all of which must hold; or all of them."""
+
+    letters: list[str] = Field(
+        default=[], max_length=_LISTED, description="`partition:offset`.", examples=[["2:41"]]
+    )
+    reason: str = Field(default="", max_length=500, examples=["invalid"])
+    keys: _Keys = Field(default_factory=list)
+    everything: bool = False
+    value: str | None = Field(
+        default=None, max_length=512 * 1024, description="Another value for the one letter."
+    )
+    value_base64: str | None = Field(
+        default=None, max_length=1024 * 1024, description="The same, of bytes that are no text."
+    )
+    again: bool = Field(default=False, description="Also letters that were redriven before.")
+    id: _Id = None
+
+    def work(self) -> Redrive:
+        value = None if self.value is None else self.value.encode()
+        if self.value_base64 is not None:
+            value = key_from_base64(self.value_base64)
+        return Redrive(
+            letters=tuple(map(Coordinate.parse, self.letters)),
+            reason=self.reason,
+            keys=tuple(map(given_key, self.keys)),
+            everything=self.everything,
+            value=value,
+            again=self.again,
+        )
+
+
+class RunOut(Model):
+    """A replay, a backfill or a redrive: who asked for what, how far it is, what came of it."""
+
+    run: str = Field(examples=["replay-6e52f181ab03"])
+    work: str = Field(examples=["replay"])
+    flow: str
+    state: RunState
+    actor: str
+    asked: dict[str, Any] = Field(description="What was asked for, without what was left out.")
+    requested_at: Moment | None
+    cancelled_by: str | None = Field(description="Who has asked for it to end.")
+    started_at: Moment | None
+    updated_at: Moment | None
+    ended_at: Moment | None
+    done: int
+    total: int | None = Field(description="Null as long as it is not known.")
+    unit: str = Field(description="What is counted.", examples=["events"])
+    rate: float = Field(description="A second, lately.")
+    seconds_left: float | None
+    note: str = Field(description="What it waits for; of a failure, why.")
+    result: dict[str, Any]
+
+
+class RunsOut(Model):
+    runs: list[RunOut] = Field(description="The newest first.")
+
+
+@router.post(
+    "/flows/{flow}/replays", status_code=202, summary="Replay", responses=problems(404, 409)
+)
+async def replay(actor: Operator, view: View, body: ReplayBody, services: ServicesOf) -> RunOut:
+    """Sends events of the raw zone through the flow again, so that holds apply to them: what is
+    there when the run begins, each event once, in the order of its key."""
+    return await _ask(services, view, body.work(), body.id, actor)
+
+
+@router.post(
+    "/flows/{flow}/backfills", status_code=202, summary="Backfill", responses=problems(404, 409)
+)
+async def backfill(actor: Operator, view: View, body: BackfillBody, services: ServicesOf) -> RunOut:
+    """Lands events in the raw zone that are missing there. What is there is not landed again."""
+    return await _ask(services, view, body.work(), body.id, actor)
+
+
+@router.post(
+    "/flows/{flow}/redrives",
+    status_code=202,
+    summary="Redrive dead letters",
+    description=f"Sends dead letters through the flow again, each once. {ORDER_CAVEAT} One that "
+    "fails again comes back with its attempt counted (`holdfast-attempt`). One that was redriven "
+    "before is left alone unless `again` is given.",
+    responses=problems(404, 409),
+)
+async def redrive(actor: Operator, view: View, body: RedriveBody, services: ServicesOf) -> RunOut:
+    return await _ask(services, view, body.work(), body.id, actor)
+
+
+@router.get("/runs", summary="List runs")
+def list_runs(
+    services: ServicesOf,
+    actor: Viewer,
+    flow: Annotated[str | None, Query(max_length=100)] = None,
+    limit: Annotated[int, Query(ge=1, le=_LISTED)] = 100,
+) -> RunsOut:
+    """Those that go on and those that have ended."""
+    return RunsOut(runs=[_out(services, run, actor) for run in services.runs.list(flow)[:limit]])
+
+
+@router.get("/runs/{run}", summary="One run", responses=problems(404))
+def show_run(run: _RunPath, services: ServicesOf, actor: Viewer) -> RunOut:
+    """How far it is, and what came of it."""
+    return _out(services, services.runs.get(run), actor)
+
+
+@router.post("/runs/{run}/cancel", status_code=202, summary="Cancel a run", responses=problems(404))
+async def cancel_run(actor: Operator, run: _RunPath, services: ServicesOf) -> RunOut:
+    """Ends it where it is; what it has done stays done. One that has ended stays as it is."""
+    found = await asyncio.to_thread(services.client.runs.cancel, run, actor=actor.name)
+    return _out(services, found, actor)
+
+
+async def _ask(
+    services: Services, view: View, work: Work, run_id: str | None, actor: Actor
+) -> RunOut:
+    run = await asyncio.to_thread(
+        services.client.runs.ask, view.name, work, actor=actor.name, run_id=run_id
+    )
+    return _out(services, run, actor)
+
+
+def _out(services: Services, run: Run, actor: Actor) -> RunOut:
+    fields = visible_run(run, masks_of(services, run.request.flow), actor)
+    times = {name: moment(at) for name, at in fields.items() if name.endswith("_at")}
+    return RunOut(**{**fields, **times})
