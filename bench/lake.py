@@ -6,7 +6,8 @@
 
 The last line printed is one line of JSON. `raw` is the raw zone's events a second over those of the
 bare query from Kafka to Delta; `verify_s` the seconds in which `holdfast verify` accounts for three
-million events, `verify_growth` how many times as long it takes for twice as many.
+million events, `verify_growth` how many times as long it takes for twice as many; `replay_eps`
+the events a second of a replay without a limit.
 """
 
 import argparse
@@ -16,11 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.load.raw_zone import raw
+from bench.load.replay import replay
 from bench.load.stage import Figures, Stage
 from bench.load.verification import verify
 from bench.peers.kafka import ProductionKafka
 
-PARTS: dict[str, Callable[[Stage], Figures]] = {"raw": raw, "verify": verify}
+PARTS: dict[str, Callable[[Stage], Figures]] = {"raw": raw, "verify": verify, "replay": replay}
 
 
 def main() -> None:
