@@ -1,0 +1,147 @@
+"""What the API shows is rebuilt from topics, and goes on through a broker's restart."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.brokers import ApacheKafka, EmbeddedBroker
+from tests.clients import wait_until
+from tests.conftest import unique_name
+from tests.integration.api.served import PATIENCE_S, Api, serving
+
+import holdfast
+from holdfast.client.client import Client
+from holdfast.flows.commands import Hold, encode_command
+from holdfast.views import follower
+
+
+def test_flow_made_elsewhere_is_seen_and_one_made_here_is_there_at_once(
+    api: Api, other: Api, kafka_client: Client
+) -> None:
+    here, elsewhere = (unique_name(name).lower() for name in ("here", "elsewhere"))
+    kafka_client.flow(elsewhere).create(partitions=1)
+    wait_until(lambda: api.get(f"flows/{elsewhere}").status_code == 200, "a flow made elsewhere")
+    api.asked("flows", {"name": here, "partitions": 1})
+    assert api.get(f"flows/{here}").status_code == 200
+    wait_until(lambda: other.get(f"flows/{here}").status_code == 200, "the other instance")
+    assert api.post("flows", json={"name": here}).json()["code"] == "already-exists"
+
+
+def test_flow_is_changed_while_it_runs(api: Api, kafka_client: Client) -> None:
+    flow = unique_name("changed").lower()
+    api.asked("flows", {"name": flow, "partitions": 1})
+    limits = {"key_events": 5, "key_bytes": 6, "flow_events": 7, "flow_bytes": 8}
+    answer = api.patch(f"flows/{flow}", json={"limits": limits, "masks": ["$.a"]})
+    assert answer.status_code == 200, answer.text
+    assert (answer.json()["limits"], answer.json()["masks"]) == (limits, ["$.a"])
+    assert api.patch(f"flows/{flow}", json={"masks": ["]["]}).status_code == 422
+
+
+def test_requested_command_is_pending_until_a_pipeline_has_carried_it_out(
+    api: Api, idle: str
+) -> None:
+    key = unique_name("key")
+    answer = api.post(f"flows/{idle}/keys/{key}/hold", json={"reason": "later"})
+    assert answer.status_code == 202
+    assert answer.json()["effective"] is None
+    shown = api.found(f"flows/{idle}/keys/{key}")
+    assert (shown["state"], shown["pending"]) == ("ACTIVE", ["hold"])
+    assert api.found(f"flows/{idle}/keys", search=key, pending=True)["total"] == 1
+    command = api.found(f"flows/{idle}/commands/{answer.json()['command_id']}")
+    assert (command["requested"]["reason"], command["effective"]) == ("later", [])
+    assert api.found(f"flows/{idle}")["health"]["state"] in ("unknown", "running", "starting")
+
+
+def test_audit_goes_back_beyond_what_is_kept_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follower, "WINDOW", 20)
+    with EmbeddedBroker(tmp_path) as broker, holdfast.connect(broker.bootstrap) as client:
+        client.flow("long").create(partitions=1)
+        # Many at the same moment: a bulk command is all of one time.
+        for number in range(100):
+            hold = Hold(
+                id=f"c{number}", actor=f"actor-{number % 3}", key=b"k%d" % (number % 5),
+                at=1_700_000_000_000 + number // 10 * 1_000,
+            )  # fmt: skip
+            key, value = encode_command(hold)
+            client.send("long.control", value, key, timestamp=hold.at)
+        client.close()
+        with serving(broker) as api:
+            assert _paged(api, "flows/long/audit") == [f"c{n}" for n in range(99, -1, -1)]
+            assert _paged(api, "flows/long/audit", key="k2") == [f"c{n}" for n in range(97, -1, -5)]
+            assert _paged(api, "flows/long/audit", actor="actor-1") == [
+                f"c{n}" for n in range(97, -1, -3)
+            ]
+            assert api.found("flows/long/keys/k2")["history_since"] is not None
+
+
+def _paged(api: Api, path: str, **query: Any) -> list[str]:
+    found: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = api.found(path, limit=7, **query, **cursor)
+        found += [row["command_id"] for row in page["rows"]]
+        if page["cursor"] is None:
+            return found
+        cursor = {"cursor": page["cursor"]}
+
+
+def test_reader_of_another_instance_is_told_to_read_anew(api: Api, other: Api, idle: str) -> None:
+    with api.live(f"flows/{idle}/changes") as live:
+        live.next("ready")
+        place = live.place
+    with other.live(f"flows/{idle}/changes", last_event_id=place) as live:
+        live.next("reset")
+
+
+def test_overview_tells_rates_of_every_flow_each_second(api: Api, idle: str) -> None:
+    with api.live("changes") as live:
+        while live.next("rates")["flow"] != idle:
+            pass
+
+
+def test_broker_that_is_away_is_said_and_views_go_on_when_it_is_back(tmp_path: Path) -> None:
+    with EmbeddedBroker(tmp_path) as broker, holdfast.connect(broker.bootstrap) as client:
+        client.flow("through").create(partitions=2)
+        with serving(broker) as api:
+            broker.stop()
+            wait_until(lambda: _ready(api) == 503, "an instance that is not ready", PATIENCE_S)
+            assert api.get("flows/through").status_code == 200
+            answer = api.get("cluster")
+            assert answer.status_code in (503, 504)
+            assert answer.headers["content-type"] == "application/problem+json"
+            broker.start()
+            wait_until(lambda: _ready(api) == 200, "an instance that is ready", PATIENCE_S)
+            api.asked("flows/through/keys/k/hold")
+            assert api.found("flows/through/keys/k")["pending"] == ["hold"]
+
+
+def _ready(api: Api) -> int:
+    return httpx.get(f"{api.address}/readyz", timeout=60).status_code
+
+
+@pytest.mark.apache
+def test_all_the_same_on_apache_kafka(apache_kafka: ApacheKafka) -> None:
+    flow = unique_name("apache").lower()
+    with serving(apache_kafka) as api:
+        api.asked("flows", {"name": flow, "partitions": 2})
+        sent = [api.asked(f"flows/{flow}/events", {"key": "k", "value": n}) for n in range(3)]
+        assert [s["source"]["offset"] for s in sent] == [0, 1, 2]
+        page = api.found(f"flows/{flow}/topics/events/records", limit=2)
+        assert [r["value"]["text"] for r in page["records"]] == ["2", "1"]
+        more = api.found(f"flows/{flow}/topics/events/records", limit=2, cursor=page["cursor"])
+        assert [r["value"]["text"] for r in more["records"]] == ["0"]
+        with api.live(f"flows/{flow}/changes") as live:
+            live.next("ready")
+            receipt = api.asked(f"flows/{flow}/keys/b64.YS9i/hold", {"reason": "x"})
+            assert live.next("requested")["command_id"] == receipt["command_id"]
+        assert api.found(f"flows/{flow}/keys/b64.YS9i")["pending"] == ["hold"]
+        assert api.found(f"flows/{flow}/audit")["rows"][0]["key"] == "a/b"
+        assert f"{flow}.held" in [topic["name"] for topic in api.found("topics")["topics"]]
+        api.found("groups")
+        with api.live(f"flows/{flow}/topics/events/tail") as live:
+            live.next("ready")
+            api.asked(f"flows/{flow}/events", {"key": "k", "text": "live"})
+            assert live.next("record")["value"]["text"] == "live"
