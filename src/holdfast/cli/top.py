@@ -1,5 +1,6 @@
 """`holdfast top`: flows and held keys, live, for those on a shell."""
 
+import os
 import select
 import sys
 import termios
@@ -152,7 +153,8 @@ def _pressed(seconds: float) -> str:
     it is as if somebody quit."""
     if not select.select([sys.stdin], [], [], seconds)[0]:
         return ""
-    return sys.stdin.read(1) or "q"
+    # Not by way of sys.stdin: what it reads ahead, `select` does not see.
+    return os.read(sys.stdin.fileno(), 1).decode("ascii", "replace") or "q"
 
 
 def _now() -> int:

@@ -4,53 +4,16 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
-from tests.brokers import DIES_WITH_PARENT
 from tests.clients import wait_until
+from tests.stack import UP_WITHIN_S, Up
 
 import holdfast
-
-UP_WITHIN_S = 240.0
-"""A deadline, not a measure: two starts of Spark beside whatever else runs."""
-
-
-class Up:
-    """One `holdfast up`, and what it has said so far."""
-
-    def __init__(self, folder: Path, *flags: str) -> None:
-        self._log = folder / "up.log"
-        with self._log.open("wb") as log:
-            self.process = subprocess.Popen(
-                [*DIES_WITH_PARENT, sys.executable, "-m", "holdfast.cli", "up", *flags],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                cwd=folder,
-            )
-
-    def said(self) -> str:
-        return self._log.read_text(errors="replace")
-
-    def wait_for(self, pattern: str, times: int = 1) -> None:
-        def there() -> bool:
-            assert self.process.poll() is None, self.said()
-            return len(re.findall(pattern, self.said(), re.MULTILINE)) >= times
-
-        try:
-            wait_until(there, f"{times} x {pattern!r}", UP_WITHIN_S)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{self.said()}") from None
-
-    def child(self, name: str) -> psutil.Process:
-        """The process that runs a command of ours."""
-        children = psutil.Process(self.process.pid).children()
-        (found,) = [c for c in children if name in c.cmdline()[:4]]
-        return found
 
 
 @pytest.fixture
@@ -58,9 +21,7 @@ def started(tmp_path: Path) -> Iterator[list[Up]]:
     runs: list[Up] = []
     yield runs
     for up in runs:
-        if up.process.poll() is None:
-            up.process.terminate()
-            up.process.wait(60)
+        up.stop()
 
 
 @pytest.mark.spark
@@ -88,6 +49,14 @@ def test_one_command_runs_all_restarts_what_falls_and_ctrl_c_ends_it(
             UP_WITHIN_S,
         )
 
+    (dashboard,) = re.findall(r"^holdfast \| Dashboard: (\S+)$", up.said(), re.MULTILINE)
+    wait_until(lambda: httpx.get(f"{dashboard}/readyz").is_success, "the dashboard", UP_WITHIN_S)
+    page = httpx.get(dashboard)
+    assert (page.status_code, "orders" in page.text) == (200, True)
+
+    up.child("web").kill()
+    up.wait_for(r"^web      \| has ended \(signal 9\); started again")
+    up.wait_for(rf"^web      \| Dashboard at {re.escape(dashboard)}$", times=2)
     up.child("broker").kill()
     up.wait_for(r"^broker   \| has ended \(signal 9\); started again")
     up.wait_for(rf"^broker   \| Listening on {re.escape(address)}$", times=2)
@@ -100,6 +69,7 @@ def test_one_command_runs_all_restarts_what_falls_and_ctrl_c_ends_it(
     os.kill(up.process.pid, signal.SIGINT)
     assert up.process.wait(120) == 0, up.said()
     said = up.said()
+    assert said.rindex("The web process has ended") < said.rindex("The pipeline has ended")
     assert said.index("The pipeline has ended") < said.index("Stopping: finishing the requests")
     assert said.rstrip().endswith("holdfast | all has ended")
     assert "Traceback" not in said[said.rindex("Pipeline running on") :]
