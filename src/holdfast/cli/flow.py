@@ -43,6 +43,17 @@ Masks = Annotated[
     typer.Option("--mask", metavar="PATH",
                  help="JSON path that viewers do not see, e.g. '$.card.number'. May be repeated."),
 ]  # fmt: skip
+EventId = Annotated[
+    str | None,
+    typer.Option("--event-id", metavar="FIELD",
+                 help="Field that names an event: two with the same are one in the tables."),
+]  # fmt: skip
+Checks = Annotated[
+    list[str] | None,
+    typer.Option("--check", metavar="CHECK",
+                 help="Check of quality, e.g. 'required order' or 'range total 0..'. "
+                      "May be repeated."),
+]  # fmt: skip
 
 
 class Overflow(StrEnum):
@@ -88,6 +99,8 @@ def create(
     flow_bytes: FlowBytes = None,
     schema: Schema = None,
     mask: Masks = None,
+    event_id: EventId = None,
+    check: Checks = None,
     bootstrap: Bootstrap = None,
     config: Config = None,
 ) -> None:
@@ -110,6 +123,8 @@ def create(
             limits=limits,
             schema=schema,
             masks=masks,
+            event_id=event_id,
+            checks=check or (),
         )
     note(f"Created the flow {name}: send its events to {name}.events.")
 
@@ -128,20 +143,29 @@ def change(
     no_schema: Annotated[bool, typer.Option("--no-schema", help="Values are any bytes.")] = False,
     mask: Masks = None,
     no_masks: Annotated[bool, typer.Option("--no-masks", help="Viewers see all.")] = False,
+    event_id: EventId = None,
+    check: Checks = None,
+    no_checks: Annotated[bool, typer.Option("--no-checks", help="Nothing is checked.")] = False,
     bootstrap: Bootstrap = None,
     config: Config = None,
 ) -> None:
-    """Change a flow. What is not given stays; masks that are given replace those there were.
+    """Change a flow. What is not given stays; masks and checks replace those there were.
 
     \b
     Examples:
       holdfast flow set orders --key-events 50000
       holdfast flow set orders --mask '$.card.number' --mask '$..email'
+      holdfast flow set orders --check 'required order' --check 'fresh 10m'
     """
     limits = _given(key_events, key_bytes, flow_events, flow_bytes)
     masks: Sequence[str] | None = () if no_masks else _checked(mask) if mask else None
     schema = "" if no_schema else schema
-    if overflow is None and not limits and schema is None and masks is None:
+    checks: Sequence[str] | None = () if no_checks else check or None
+    if (
+        overflow is None
+        and not limits
+        and all(each is None for each in (schema, masks, event_id, checks))
+    ):
         fail("nothing to change was given: see 'holdfast flow set --help'.", USAGE)
     with open_client(bootstrap, config) as client:
         flow = client.flow(name)
@@ -150,6 +174,8 @@ def change(
             limits=replace(flow.describe().limits, **limits) if limits else None,
             schema=schema,
             masks=masks,
+            event_id=event_id,
+            checks=checks,
         )
     note(f"Changed the flow {name}; parts that run follow within a second.")
 
@@ -180,6 +206,8 @@ def _described(flow: "FlowDefinition") -> dict[str, Any]:
         **{name.replace("_", " "): limit for name, limit in asdict(flow.limits).items()},
         "schema": flow.schema,
         "masks": list(flow.masks) or None,
+        "event id": flow.event_id,
+        "checks": list(flow.checks) or None,
     }
 
 

@@ -74,11 +74,14 @@ class Flow:
         limits: Limits | None = None,
         schema: str | None = None,
         masks: Sequence[str] = (),
+        event_id: str | None = None,
+        checks: Sequence[str] = (),
     ) -> "Flow":
         """Make the flow's topics and register it. Topics that are there already must fit.
 
         `schema`: Spark DDL, e.g. `id BIGINT NOT NULL, total DOUBLE`. Values that are not JSON of
-        this form go to the dead letters. Without it values are opaque bytes.
+        this form go to the dead letters. Without it values are opaque bytes. `event_id`: the field
+        by which tables tell that two events are one. `checks`: see `holdfast.flows.checks`.
 
         A creation that was interrupted can be repeated: the flow counts once it is registered,
         which comes last.
@@ -92,6 +95,8 @@ class Flow:
             limits=limits or Limits(),
             schema=schema,
             masks=tuple(masks),
+            event_id=event_id,
+            checks=tuple(checks),
         )
         brokers = len(describe_cluster(self._connection).brokers)
         self._make(registry_topic(brokers))
@@ -109,20 +114,25 @@ class Flow:
         limits: Limits | None = None,
         schema: str | None = None,
         masks: Sequence[str] | None = None,
+        event_id: str | None = None,
+        checks: Sequence[str] | None = None,
     ) -> FlowDefinition:
-        """Change what may change of a flow; what is not given stays, and an empty schema is none.
-        Running parts follow."""
+        """Change what may change of a flow; what is not given stays, and an empty schema or event
+        id is none. Running parts follow."""
         self._definition = None  # somebody else may have changed it since it was read
         given = {
             "overflow": overflow,
             "limits": limits,
             "masks": None if masks is None else tuple(masks),
+            "checks": None if checks is None else tuple(checks),
         }
         changes: dict[str, Any] = {
             name: value for name, value in given.items() if value is not None
         }
         if schema is not None:
             changes["schema"] = schema or None
+        if event_id is not None:
+            changes["event_id"] = event_id or None
         definition = replace(self.describe(), **changes)
         self._register(definition)
         return definition

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from holdfast.errors import InvalidArgumentError, InvalidRecordError
+from holdfast.flows.checks import MAX_CHECKS, check_field, parse_check
 from holdfast.flows.documents import Document, encode
 from holdfast.flows.names import FlowNames, check_flow_name
 
@@ -44,6 +45,10 @@ class FlowDefinition:
     """Spark DDL over JSON values; without it values are opaque bytes."""
     masks: tuple[str, ...] = ()
     """JSON paths whose values viewers do not see, e.g. `$.card.number` or `$..email`."""
+    event_id: str | None = None
+    """The field that names an event: two with the same are one in the tables."""
+    checks: tuple[str, ...] = ()
+    """Checks of quality, each a line as in `flows.checks`."""
 
     def __post_init__(self) -> None:
         check_flow_name(self.name)
@@ -54,6 +59,9 @@ class FlowDefinition:
         _check_choice("start", self.start, get_args(Start))
         _check_choice("overflow", self.overflow, get_args(Overflow))
         _check_masks(self.masks)
+        _check_checks(self.checks)
+        if self.event_id is not None:
+            check_field(self.event_id)
 
     @property
     def names(self) -> FlowNames:
@@ -75,6 +83,8 @@ def encode_flow(flow: FlowDefinition) -> tuple[bytes, bytes]:
             "flow_bytes": flow.limits.flow_bytes,
             "schema": flow.schema,
             "masks": list(flow.masks) or None,
+            "event_id": flow.event_id,
+            "checks": list(flow.checks) or None,
         }
     )
 
@@ -97,6 +107,8 @@ def decode_flow(key: bytes | None, value: bytes | None) -> FlowDefinition:
             ),
             schema=document.optional_text("schema"),
             masks=document.texts("masks"),
+            event_id=document.optional_text("event_id"),
+            checks=document.texts("checks"),
         )
     except InvalidArgumentError as error:
         raise InvalidRecordError(f"This flow's definition cannot be read: {error}") from None
@@ -119,3 +131,10 @@ def _check_masks(masks: tuple[str, ...]) -> None:
             raise InvalidArgumentError(
                 f"The mask {mask!r} is not a JSON path: write it from the root, as in $.card.number."
             )
+
+
+def _check_checks(checks: tuple[str, ...]) -> None:
+    if len(checks) > MAX_CHECKS:
+        raise InvalidArgumentError(f"A flow has at most {MAX_CHECKS} checks, not {len(checks)}.")
+    for check in checks:
+        parse_check(check)
