@@ -6,7 +6,7 @@ the pipeline reports: the end of a log that is written in transactions also coun
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event, Thread
 from time import monotonic, time
 
@@ -22,6 +22,8 @@ from holdfast.views.series import Sample
 log = logging.getLogger(__name__)
 
 _EVERY_S = 1.0
+_ANSWER_S = 3.0
+"""A broker that does not answer so simple a question in this time is away, and that is said."""
 _OLD_MS = 2_500
 """A report is written every second while counts move: one that is older says that they rest."""
 _REPORTED_MS = 1_000
@@ -45,7 +47,8 @@ class Meter:
     ) -> None:
         self.trouble = ""
         """Why no sample can be taken just now; empty if one can."""
-        self._offsets = Offsets(connection, committed_only=False)
+        hasty = replace(connection.settings, request_timeout=_ANSWER_S)
+        self._offsets = Offsets(Connection(hasty), committed_only=False)
         self._flows = flows
         self._changes = changes
         self._ends: dict[str, tuple[float, dict[Partition, int]]] = {}

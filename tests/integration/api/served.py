@@ -81,13 +81,14 @@ class Live:
 
 
 @contextmanager
-def serving(broker: BrokerProcess) -> Iterator[Api]:
-    """An instance that is ready."""
+def serving(broker: BrokerProcess, **client: Any) -> Iterator[Api]:
+    """An instance that is ready; `client` are settings of its connection."""
     [port] = free_ports(1)
     settings = WebSettings(
         listen=f"127.0.0.1:{port}", requests_per_second=10_000, request_burst=100_000
     )
-    app = create_app(settings, Connection(ClientSettings(bootstrap=broker.bootstrap)))
+    connection = Connection(ClientSettings(bootstrap=broker.bootstrap, **client))
+    app = create_app(settings, connection)
     server = uvicorn.Server(
         uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning", lifespan="on")
     )

@@ -105,7 +105,7 @@ def test_overview_tells_rates_of_every_flow_each_second(api: Api, idle: str) -> 
 def test_broker_that_is_away_is_said_and_views_go_on_when_it_is_back(tmp_path: Path) -> None:
     with EmbeddedBroker(tmp_path) as broker, holdfast.connect(broker.bootstrap) as client:
         client.flow("through").create(partitions=2)
-        with serving(broker) as api:
+        with serving(broker, request_timeout=3.0) as api:
             broker.stop()
             wait_until(lambda: _ready(api) == 503, "an instance that is not ready", PATIENCE_S)
             assert api.get("flows/through").status_code == 200
