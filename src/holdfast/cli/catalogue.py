@@ -55,6 +55,8 @@ GROUPS = {
         Command("redrive", "work", "Send dead letters through a flow again"),
         Command("run", "runs", "List, show, follow and cancel replays, backfills and redrives"),
         Command("verify", "verify", "Account for every event, and prove that nothing is lost"),
+        Command("quality", "quality", "Run the checks that a flow declares"),
+        Command("table", "table", "Bring a flow's tables up to date, or make them anew"),
     ),
 }
 
