@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import heapq
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -116,26 +117,25 @@ def page_of(rows: Iterable[KeyRow], query: KeyQuery) -> KeyPage:
     if not 1 <= query.limit <= MAX_PAGE:
         raise InvalidArgumentError(f"A page has 1 to {MAX_PAGE} keys, not {query.limit}.")
     order = _ORDERS[query.sort]
-    found = [row for row in rows if _matches(row, query)]
-    total = len(found)
+    found = [(order(row), row.key, row) for row in rows if _matches(row, query)]
     # Rows without the value that is sorted by come last, in either direction.
-    with_value = [row for row in found if order(row) is not None]
-    without = [row for row in found if order(row) is None]
-    with_value.sort(key=lambda row: (order(row), row.key), reverse=query.descending)
-    without.sort(key=lambda row: row.key)
+    valued = [item for item in found if item[0] is not None]
+    without = [item for item in found if item[0] is None]
     if query.cursor is not None:
-        value, key = _read_cursor(query)
-        if value is None:
-            with_value = []
-            without = [row for row in without if row.key > key]
+        after = _read_cursor(query)
+        if after[0] is None:
+            valued, without = [], [item for item in without if item[1] > after[1]]
         elif query.descending:
-            with_value = [row for row in with_value if (order(row), row.key) < (value, key)]
+            valued = [item for item in valued if item[:2] < after]
         else:
-            with_value = [row for row in with_value if (order(row), row.key) > (value, key)]
-    ordered = with_value + without
-    page = ordered[: query.limit]
-    more = len(ordered) > query.limit
-    return KeyPage(tuple(page), total, _write_cursor(query, page[-1]) if more else None)
+            valued = [item for item in valued if item[:2] > after]
+    pick = heapq.nlargest if query.descending else heapq.nsmallest
+    # Keys differ, so that rows themselves are never compared.
+    page = pick(query.limit + 1, valued)
+    page += heapq.nsmallest(query.limit + 1 - len(page), without, key=lambda item: item[1])
+    shown = [row for _, _, row in page[: query.limit]]
+    cursor = _write_cursor(query, shown[-1]) if len(page) > query.limit else None
+    return KeyPage(tuple(shown), len(found), cursor)
 
 
 _ORDERS: dict[KeySort, Any] = {
