@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicCollection
 
 from holdfast.client.connection import Connection
 from holdfast.client.positions import Partition
@@ -12,6 +12,8 @@ from holdfast.errors import InvalidRecordError
 log = logging.getLogger(__name__)
 
 _CHUNK = 500
+_ANSWER_S = 1.0
+"""Also how long a poll may take as long as there is no such topic."""
 _READER = {
     # Never joined: librdkafka wants a name all the same.
     "group.id": "holdfast.reader",
@@ -47,7 +49,7 @@ class Table:
 
     def poll(self, timeout: float) -> None:
         """Take in what comes within so many seconds; returns soon after something did."""
-        if self._consumer is None and not self._exists(timeout):
+        if self._consumer is None and not self._exists():
             return
         for message in self._reader().consume(_CHUNK, timeout):
             error = message.error()
@@ -64,21 +66,28 @@ class Table:
         if self._consumer is not None:
             self._consumer.close()
 
-    def _exists(self, timeout: float) -> bool:
-        topic = self._place.topic
+    def _exists(self) -> bool:
+        """Asked in a way that does not make the topic, as librdkafka's plain look-up may."""
+        topic, away = self._place.topic, ""
         try:
-            # All topics: to ask for one by name makes it, on a broker that makes topics by itself.
-            found = self._connection.admin.list_topics(timeout=max(timeout, 0.1))
+            futures = self._connection.admin.describe_topics(
+                TopicCollection([topic]), request_timeout=_ANSWER_S
+            )
+            futures[topic].result(2 * _ANSWER_S)
         except KafkaException as error:
-            if not self._away:
-                log.warning(
-                    "No broker answers yet at %s: %s", self._connection, error.args[0].str()
-                )
-            self._away = True
-            return False
-        self._away = False
-        self.complete = topic not in found.topics
-        return not self.complete
+            if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                self.complete = True
+            else:
+                away = error.args[0].str()
+        except TimeoutError:
+            away = "no answer came in time"
+        else:
+            self.complete = False  # it is there, and was not read yet
+            return True
+        if away and not self._away:
+            log.warning("No broker answers yet at %s: %s", self._connection, away)
+        self._away = bool(away)
+        return False
 
     def _reader(self) -> Consumer:
         if self._consumer is None:

@@ -8,10 +8,10 @@ from tests.clients import producer, send, wait_until
 
 import holdfast
 from holdfast.client.connection import Connection
+from holdfast.client.flow_registry import FlowRegistry
 from holdfast.client.settings import ClientSettings
 from holdfast.flows.names import REGISTRY_TOPIC
 from holdfast.flows.registry import encode_flow
-from holdfast.client.flow_registry import FlowRegistry
 
 
 def follow(broker: BrokerProcess) -> FlowRegistry:
@@ -28,6 +28,9 @@ def test_flows_come_change_and_go_and_what_cannot_be_read_stays_as_it_was(
 ) -> None:
     registry = follow(fresh_kafka)
     wait_until(lambda: names(registry) == [] and registry.complete, "no registry yet")
+    with holdfast.connect(fresh_kafka.bootstrap) as client:
+        # On a broker that makes topics by itself it would have the wrong settings.
+        assert REGISTRY_TOPIC not in [topic.name for topic in client.topics.list()]
     with holdfast.connect(fresh_kafka.bootstrap) as client:
         client.flow("a").create(partitions=1)
         client.flow("b").create(partitions=2)
