@@ -1,48 +1,39 @@
-"""A whole pipeline under test: gate, raw zone and runs, as the process that people start."""
+"""The pipeline as the process that people start: gate, raw zone and runs, killed and started."""
 
 import os
 import subprocess
 import sys
-import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import psutil
-from deltalake import DeltaTable
 from tests.brokers import DIES_WITH_PARENT, BrokerProcess
-from tests.clients import producer, wait_until
+from tests.clients import wait_until
 from tests.conftest import unique_name
+from tests.integration.runs.lake import PATIENCE_S, Flow
 
 import holdfast
 from holdfast.client.record import Record
-from holdfast.flows.runs import Run, RunState
-from holdfast.flows.work import Work
 from holdfast.pipeline.faults import VARIABLE
-
-PATIENCE_S = 150.0
 
 
 class Stack:
-    """A broker and a pipeline that is killed and started again."""
+    """A broker, and a pipeline with a lake of its own."""
 
     def __init__(self, broker: BrokerProcess, folder: Path) -> None:
         self.broker = broker
-        self.folder = folder
-        self.client = holdfast.connect(broker.bootstrap)
+        self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self._log = folder / "pipeline.log"
         self._fault = folder / "fault"
 
     def start(self, fault: str = "") -> None:
-        """Start, unless it runs. With a fault it stays at that point once it gets there."""
-        if self._process is not None and self._process.poll() is None and not fault:
-            return
+        """Start (again). With a fault it stays at that point once it gets there."""
         self.kill()
         self._fault.unlink(missing_ok=True)
         command = [
             sys.executable, "-m", "holdfast.cli", "pipeline", "--kafka", self.broker.bootstrap,
-            "--data-dir", str(self.folder / "data"), "--lake", str(self.folder / "lake"),
+            "--data-dir", str(self._folder / "data"), "--lake", str(self._folder / "lake"),
             "--spark-master", "local[2]",
         ]  # fmt: skip
         settings = {"HOLDFAST_PIPELINE_RAW_ZONE_SECONDS": "0.5"}
@@ -56,13 +47,16 @@ class Stack:
                 env={**os.environ, **settings},
             )
 
-    def wait_at_fault(self) -> None:
-        def there() -> bool:
+    def wait_at_fault(self, but_not: int = 0) -> int:
+        """-> the id of the process that is there, and is not `but_not`"""
+
+        def there() -> int:
             assert self._process is not None
             assert self._process.poll() is None, self.said()
-            return self._fault.exists()
+            text = self._fault.read_text() if self._fault.exists() else ""
+            return int(text) if text and int(text) != but_not else 0
 
-        wait_until(there, f"the point at which it is killed:\n{self.said()}", PATIENCE_S)
+        return wait_until(there, "the point at which it is killed", PATIENCE_S)
 
     def kill(self) -> None:
         """kill -9, with all that it has started."""
@@ -76,79 +70,37 @@ class Stack:
         psutil.wait_procs(children, 20)
 
     def said(self) -> str:
-        return self._log.read_text(errors="replace")[-6000:] if self._log.exists() else ""
+        return self._log.read_text(errors="replace")[-6000:]
 
-    def flow(self, stem: str, partitions: int = 2) -> "FlowUnderTest":
-        name = unique_name(stem).lower()
-        self.client.flow(name).create(partitions=partitions)
-        return FlowUnderTest(self, name, partitions)
+    def flow(self) -> Flow:
+        name = unique_name("flow").lower()
+        with holdfast.connect(self.broker.bootstrap) as client:
+            client.flow(name).create(partitions=2)
+        return Flow(self.broker.bootstrap, self.broker, self._folder / "lake", name)
 
-    def finish(self, run: Run, state: RunState = RunState.DONE) -> Run:
-        """The run, once it has ended in that state."""
-        self.start()
-        ended = self.client.runs.wait(run.id, timeout=PATIENCE_S)
-        assert ended.state is state, f"{ended}\n{self.said()}"
-        return ended
+    def wait_for(self, flow: Flow, topic: str, count: int) -> list[Record]:
+        """The records of a topic, once there are so many; there must not be more."""
 
-
-class FlowUnderTest:
-    """One flow of a stack."""
-
-    def __init__(self, stack: Stack, name: str, partitions: int) -> None:
-        self.stack = stack
-        self.name = name
-        self.partitions = partitions
-        self.handle = stack.client.flow(name)
-        self.names = self.handle.names
-        self.location = str(stack.folder / "lake" / "raw" / name)
-
-    def send(self, events: Iterable[tuple[str | None, bytes | None]], **more: Any) -> None:
-        client = producer(self.stack.broker, {"partitioner": "murmur2_random", "linger.ms": 5})
-        for key, value in events:
-            client.produce(self.names.events, value, key, **more)
-            client.poll(0)
-        assert client.flush(30) == 0
-
-    def ask(self, work: Work, run_id: str | None = None) -> Run:
-        return self.stack.client.runs.ask(
-            self.name, work, actor="ana", run_id=run_id or f"{work.name}-{uuid.uuid4().hex[:8]}"
-        )
-
-    def run(self, work: Work) -> Mapping[str, Any]:
-        """-> the result"""
-        ended = self.stack.finish(self.ask(work))
-        assert ended.progress is not None
-        return ended.progress.result
-
-    def records(self, topic: str) -> list[Record]:
-        with self.stack.client.consumer(f"{self.name}.{topic}") as consumer:
-            return list(consumer.records(until="end"))
-
-    def wait_for(self, topic: str, count: int) -> list[Record]:
         def enough() -> list[Record]:
-            found = self.records(topic)
+            assert self._process is not None
+            assert self._process.poll() is None, self.said()
+            found = flow.records(topic)
             return found if len(found) >= count else []
 
-        self.stack.start()
-        found = wait_until(enough, f"{count} records in {topic}\n{self.stack.said()}", PATIENCE_S)
+        found = wait_until(enough, f"{count} records in {topic}", PATIENCE_S)
         assert len(found) == count
         return found
 
-    def raw(self) -> list[Mapping[str, Any]]:
-        if not DeltaTable.is_deltatable(self.location):
-            return []
-        rows: list[Mapping[str, Any]] = DeltaTable(self.location).to_pyarrow_table().to_pylist()
-        return sorted(rows, key=lambda row: (row["topic"], row["partition"], row["offset"]))
-
-    def wait_until_landed(self, count: int) -> None:
-        self.stack.start()
-        wait_until(
-            lambda: len(self.raw()) >= count,
-            f"{count} landed events\n{self.stack.said()}",
-            PATIENCE_S,
-        )
+    def holdfast(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """A command of the command line."""
+        return run_holdfast([*arguments, "--bootstrap", self.broker.bootstrap])
 
 
-def replayed(records: Sequence[Record], run: str) -> list[Record]:
-    """Those that the run has sent."""
-    return [record for record in records if record.header("holdfast-replay-run") == run.encode()]
+def run_holdfast(arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "holdfast.cli", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )

@@ -6,116 +6,101 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable
-from tests.integration.runs.stack import FlowUnderTest, Stack
+from pyspark.sql import SparkSession
+from tests.brokers import EmbeddedBroker
+from tests.integration.runs.lake import Lake, running
 
 from holdfast.flows.runs import RunState
-from holdfast.flows.work import Backfill, OffsetRange
+from holdfast.flows.work import Backfill, OffsetRange, Replay
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
-
-
-def with_a_gap(stack: Stack, count: int = 100) -> FlowUnderTest:
-    """A flow of which every third event has vanished from the raw zone."""
-    flow = stack.flow("gap")
-    flow.send((f"key-{n}", b"%d" % n) for n in range(count))
-    flow.wait_until_landed(count)
-    stack.kill()
-    table = DeltaTable(flow.location)
-    table.alter.set_table_properties({"delta.appendOnly": "false"})
-    table.delete("offset % 3 = 1")
-    table.alter.set_table_properties({"delta.appendOnly": "true"})
-    assert len(flow.raw()) < count
-    return flow
+pytestmark = pytest.mark.spark
 
 
-def test_a_backfill_fills_the_gap_and_a_second_one_adds_nothing(embedded_stack: Stack) -> None:
-    flow = with_a_gap(embedded_stack)
-    missing = 100 - len(flow.raw())
-    first = flow.run(Backfill())
-    assert (first["added"], first["looked_at"]) == (missing, 100)
-    assert flow.run(Backfill())["added"] == 0
-    rows = flow.raw()
-    events = flow.records("events")
-    assert [(r["partition"], r["offset"], r["key"], r["value"]) for r in rows] == [
-        (e.partition, e.offset, e.key, e.value)
-        for e in sorted(events, key=lambda e: (e.partition, e.offset))
-    ]
-    flow.send([("later", b"later")])
-    flow.wait_until_landed(101)
-    assert len(flow.raw()) == 101, "the stream goes on where it was"
+def lose_some(flow: Lake) -> int:
+    """-> how many events are missing in the raw zone"""
+    flow.stop()
+    missing = flow.lose_from_the_raw_zone()
+    flow.start()
+    return missing
 
 
-@pytest.mark.parametrize("point", ["backfill-before-commit", "backfill-after-commit"])
-def test_killed_around_the_commit_it_adds_each_event_once(
-    embedded_stack: Stack, point: str
+def test_a_backfill_fills_the_gap_and_a_second_one_adds_nothing(
+    embedded_broker: EmbeddedBroker, spark: SparkSession, tmp_path: Path
 ) -> None:
-    flow = with_a_gap(embedded_stack)
-    embedded_stack.start(fault=f"{point}@1")
-    run = flow.ask(Backfill(offsets=(OffsetRange(0, 0), OffsetRange(1, 0, 10_000))))
-    embedded_stack.wait_at_fault()
-    flow.send([("meanwhile", b"x")] * 5)
-    embedded_stack.kill()
-    embedded_stack.finish(run)
-    flow.wait_until_landed(105)
-    places = [(row["partition"], row["offset"]) for row in flow.raw()]
-    assert len(places) == len(set(places)) == 105
+    with running(embedded_broker, spark, tmp_path) as flow:
+        flow.fill(100)
+        missing = lose_some(flow)
+        whole = flow.raw()
+        first = flow.run(Backfill(offsets=(OffsetRange(0, 0), OffsetRange(1, 0, 10))))
+        assert 0 < first["added"] < missing
+        second = flow.run(Backfill())
+        assert (first["added"] + second["added"], second["looked_at"]) == (missing, 100)
+        assert flow.run(Backfill())["added"] == 0, "a second run adds nothing"
+        assert len(whole) + missing == 100
+        assert [(r["partition"], r["offset"], r["key"], r["value"]) for r in flow.raw()] == [
+            (e.partition, e.offset, e.key, e.value)
+            for e in sorted(flow.records("events"), key=lambda e: (e.partition, e.offset))
+        ]
+        flow.send([("later", b"later")])
+        flow.wait_until_landed(101)
+        assert len(flow.raw()) == 101, "the stream goes on where it was"
 
 
 def test_files_land_once_by_their_content_whatever_they_are_called(
-    embedded_stack: Stack, tmp_path: Path
+    embedded_broker: EmbeddedBroker, spark: SparkSession, tmp_path: Path
 ) -> None:
-    flow = embedded_stack.flow("files")
-    flow.send([("a", b"1"), ("b", b"2")])
-    flow.wait_until_landed(2)
-    lines = tmp_path / "orders.jsonl"
-    events = [{"id": n, "at": 1_700_000_000_000 + n, "name": f"o-{n}"} for n in range(50)]
-    lines.write_text("\n".join(json.dumps(event) for event in events) + "\n\n")
-    work = Backfill(files=(str(tmp_path / "*.jsonl"),), key_from="$.name", time_from="$.at")
-    assert flow.run(work)["added"] == 50
-    lines.rename(tmp_path / "renamed.jsonl")
-    assert flow.run(work)["added"] == 0, "the same content is the same file"
+    with running(embedded_broker, spark, tmp_path) as flow:
+        flow.send([("a", b"1"), ("b", b"2")])
+        flow.wait_until_landed(2)
+        lines = tmp_path / "orders.jsonl"
+        events = [{"id": n, "at": 1_700_000_000_000 + n, "name": f"o-{n}"} for n in range(50)]
+        lines.write_text("\n".join(json.dumps(event) for event in events) + "\n\n")
+        work = Backfill(files=(f"{tmp_path}/*.jsonl",), key_from="$.name", time_from="$.at")
+        assert flow.run(work)["added"] == 50
+        lines.rename(tmp_path / "renamed.jsonl")
+        assert flow.run(work)["added"] == 0, "the same content is the same file"
 
-    table = pa.table({"name": ["x", "y"], "amount": [1, 2]})
-    pq.write_table(table, tmp_path / "amounts.parquet")
-    parquet = Backfill(files=(str(tmp_path / "amounts.parquet"),), key_from="name")
-    assert flow.run(parquet)["added"] == 2
+        table = pa.table({"name": ["x", "y"], "amount": [1, 2]})
+        pq.write_table(table, tmp_path / "amounts.parquet")
+        parquet = Backfill(files=(f"{tmp_path}/amounts.parquet",), key_from="name")
+        assert flow.run(parquet)["added"] == 2
 
-    rows = [row for row in flow.raw() if row["topic"].startswith("file:")]
-    of_lines = sorted((r for r in rows if r["key"].startswith(b"o-")), key=lambda r: r["offset"])
-    assert [json.loads(row["value"]) for row in of_lines] == events
-    assert [round(r["timestamp"].timestamp() * 1000) for r in of_lines] == [
-        event["at"] for event in events
-    ]
-    of_parquet = {r["key"]: json.loads(r["value"]) for r in rows if r not in of_lines}
-    assert of_parquet == {b"x": {"name": "x", "amount": 1}, b"y": {"name": "y", "amount": 2}}
-    assert {row["partition"] for row in rows} == {-1}
+        rows = [row for row in flow.raw() if row["topic"].startswith("file:")]
+        assert {row["partition"] for row in rows} == {-1}
+        of_lines = [row for row in rows if row["key"].startswith(b"o-")]
+        assert [json.loads(row["value"]) for row in of_lines] == events
+        times = [round(row["timestamp"].timestamp() * 1000) for row in of_lines]
+        assert times == [event["at"] for event in events]
+        of_parquet = {r["key"]: json.loads(r["value"]) for r in rows if r not in of_lines}
+        assert of_parquet == {b"x": {"name": "x", "amount": 1}, b"y": {"name": "y", "amount": 2}}
+
+        run = flow.ask(Replay(where="topic like 'file:%' and key like 'o-%'"))
+        flow.finish(run)
+        sent = flow.replayed(run)
+        sources = {record.header("holdfast-replay-source") for record in sent}
+        assert sources == {f"{row['topic']}:{row['offset']}".encode() for row in of_lines}
 
 
 def test_records_that_were_exported_fill_the_places_that_they_came_from(
-    embedded_stack: Stack, tmp_path: Path
+    embedded_broker: EmbeddedBroker, spark: SparkSession, tmp_path: Path
 ) -> None:
-    flow = with_a_gap(embedded_stack, count=30)
-    exported = tmp_path / "export.jsonl"
-    with exported.open("w") as file:
-        for e in flow.records("events"):
-            record = {
+    with running(embedded_broker, spark, tmp_path) as flow:
+        flow.fill(30)
+        missing = lose_some(flow)
+        exported = tmp_path / "export.jsonl"
+        records = [
+            {
                 "topic": e.topic, "partition": e.partition, "offset": e.offset,
                 "timestamp": e.timestamp_ms, "key": (e.key or b"").decode(),
                 "value": (e.value or b"").decode(), "headers": [],
-            }  # fmt: skip
-            file.write(json.dumps(record) + "\n")
-    missing = 30 - len(flow.raw())
-    assert flow.run(Backfill(files=(str(exported),)))["added"] == missing
-    assert flow.run(Backfill())["added"] == 0, "nothing is missing after it"
-    assert len(flow.raw()) == 30
-
-
-def test_a_file_that_is_not_there_fails_the_run_in_words(embedded_stack: Stack) -> None:
-    flow = embedded_stack.flow("nofile")
-    flow.send([("a", b"1")])
-    flow.wait_until_landed(1)
-    run = flow.ask(Backfill(files=("/nowhere/*.jsonl",)))
-    ended = embedded_stack.finish(run, RunState.FAILED)
-    assert ended.progress is not None
-    assert ended.progress.note == "The pipeline finds no file '/nowhere/*.jsonl'."
+            }
+            for e in flow.records("events")
+        ]  # fmt: skip
+        exported.write_text("".join(json.dumps(record) + "\n" for record in records))
+        assert flow.run(Backfill(files=(str(exported),)))["added"] == missing
+        assert flow.run(Backfill())["added"] == 0, "nothing is missing after it"
+        assert len(flow.raw()) == 30
+        run = flow.ask(Backfill(files=("/nowhere/*.jsonl",)))
+        progress = flow.finish(run, RunState.FAILED).progress
+        assert progress is not None
+        assert progress.note == "The pipeline finds no file '/nowhere/*.jsonl'."
