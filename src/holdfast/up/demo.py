@@ -41,11 +41,17 @@ class DemoFlow:
     """Keys that are on hold from the start, and why."""
     schema: str | None = None
     """What its values must be; the others become dead letters."""
+    checks: tuple[str, ...] = ()
+    """What `holdfast quality` looks at."""
 
 
 FLOWS = (
     DemoFlow("orders", 6, 30.0, orders,
-             (("customer-007", "address disputed"), ("customer-021", "fraud check pending"))),
+             (("customer-007", "address disputed"), ("customer-021", "fraud check pending")),
+             schema="order STRING NOT NULL, "
+                    "items ARRAY<STRUCT<article: STRING, quantity: INT, price: DOUBLE>>, "
+                    "total DOUBLE NOT NULL, currency STRING NOT NULL, status STRING NOT NULL",
+             checks=("required order", "range total 0..5000", "fresh 10m", "volume 10..1000 7")),
     DemoFlow("payments", 6, 15.0, payments, (("customer-021", "fraud check pending"),),
              schema="payment STRING NOT NULL, amount DOUBLE NOT NULL, currency STRING NOT NULL, "
                     "method STRING, state STRING NOT NULL"),
@@ -87,7 +93,9 @@ def _connect(bootstrap: str) -> Client:
 
 def _make(client: Client, flow: DemoFlow) -> None:
     try:
-        client.flow(flow.name).create(partitions=flow.partitions, schema=flow.schema)
+        client.flow(flow.name).create(
+            partitions=flow.partitions, schema=flow.schema, checks=flow.checks
+        )
     except AlreadyExistsError:
         return  # of an earlier run, with the keys that were held then
     for key, reason in flow.held:

@@ -77,12 +77,6 @@ TABLES: Mapping[str, Mapping[str, GoldTable]] = {
 }
 """By flow, the tables that are worked out from its silver rows."""
 
-SCHEMA = (
-    "order STRING NOT NULL, items ARRAY<STRUCT<article: STRING, quantity: INT, price: DOUBLE>>, "
-    "total DOUBLE NOT NULL, currency STRING NOT NULL, status STRING NOT NULL"
-)
-"""What the demo's orders are."""
-
 
 def refresh_gold(
     session: SparkSession,

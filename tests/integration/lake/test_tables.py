@@ -1,0 +1,200 @@
+"""Silver, quarantine and gold: typed, each event once, whatever is repeated or lost on the way."""
+
+import re
+import shutil
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from holdfast.errors import ConflictError, InvalidArgumentError
+from holdfast.flows.registry import FlowDefinition
+from holdfast.pipeline.lake.gold import refresh_gold
+from holdfast.pipeline.lake.silver import refresh_silver
+from holdfast.pipeline.lake.tables import (
+    checkpoint_location,
+    gold_location,
+    quarantine_location,
+    silver_location,
+)
+from holdfast.pipeline.raw_table import COLUMNS, RawTable
+from holdfast.pipeline.raw_zone import table_location
+from holdfast.up.demo import FLOWS
+
+pytestmark = pytest.mark.spark
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DOCUMENT = Path(__file__).parents[3] / "docs" / "tables.md"
+
+
+class Lake:
+    """A lake with one flow, whose raw zone is written as the pipeline writes it."""
+
+    def __init__(self, spark: SparkSession, folder: Path, **flow: Any) -> None:
+        self.spark = spark
+        self.path = str(folder / "lake")
+        self.flow = FlowDefinition(name="orders", partitions=1, created_at=0, **flow)
+        self._next = 0
+
+    def land(self, values: Iterable[bytes | None], *, at: datetime = NOON, first: int = -1) -> None:
+        """Land values, a minute apart; with `first`, at these offsets once more."""
+        begin = self._next if first < 0 else first
+        rows = [
+            (
+                "orders.events", 0, begin + number, at + timedelta(minutes=number),
+                b"customer-%d" % (number % 3), value, [], at.date(),
+            )
+            for number, value in enumerate(values)
+        ]  # fmt: skip
+        self._next = max(self._next, begin + len(rows))
+        table = RawTable(self.spark, table_location(self.path, "orders"))
+        before = table.open()
+        try:
+            ddl = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+            frame = self.spark.createDataFrame(rows, ddl)
+            table.append(frame, before, {0: self._next}, "topic")
+        finally:
+            table.close()
+
+    def silver(self) -> list[dict[str, Any]]:
+        rows = read(silver_location(self.path, "orders"))
+        return sorted(rows, key=lambda row: row["source_offset"])
+
+    def quarantine(self) -> list[dict[str, Any]]:
+        return read(quarantine_location(self.path, "orders"))
+
+    def refresh(self, **options: Any) -> tuple[int, int]:
+        done = refresh_silver(self.spark, self.flow, self.path, **options)
+        return done.rows, done.quarantined
+
+
+def read(location: str) -> list[dict[str, Any]]:
+    """What another engine than Spark sees."""
+    rows: list[dict[str, Any]] = DeltaTable(location).to_pyarrow_table().to_pylist()
+    return rows
+
+
+def order(number: int, status: str, total: float = 10.0) -> bytes:
+    return (
+        b'{"order": "o-%d", "items": [{"article": "tea", "quantity": 1, "price": 5.4}], '
+        b'"total": %.2f, "currency": "EUR", "status": "%s"}'
+    ) % (number, total, status.encode())
+
+
+ORDERS = FLOWS[0]
+
+
+def test_silver_is_typed_and_what_fails_is_in_quarantine_with_the_reason(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lake = Lake(spark, tmp_path, schema=ORDERS.schema)
+    lake.land([order(1, "placed", 12.5), b"no JSON", b'{"order": "o-2"}', None])
+    assert lake.refresh() == (1, 3)
+    (row,) = lake.silver()
+    assert (row["order"], row["total"], row["status"]) == ("o-1", 12.5, "placed")
+    assert row["items"] == [{"article": "tea", "quantity": 1, "price": 5.4}]
+    assert (row["source_partition"], row["source_offset"], row["key"]) == (0, 0, "customer-0")
+    assert row["date"] == date(2026, 3, 1)
+    reasons = {each["source_offset"]: each["reason"] for each in lake.quarantine()}
+    assert reasons[1] == "The value is not JSON of the flow's schema."
+    assert "missing" in reasons[2]
+    assert reasons[3] == "The value is null."
+
+
+def test_what_is_repeated_lost_or_killed_on_the_way_doubles_nothing(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lake = Lake(spark, tmp_path, schema=ORDERS.schema)
+    lake.land([order(1, "placed"), order(2, "placed"), b"no JSON"])
+    assert lake.refresh() == (2, 1)
+    assert lake.refresh() == (0, 0)
+    lake.land([order(1, "placed"), order(2, "placed"), b"no JSON"], first=0)  # once more
+    lake.land([order(3, "placed")])
+    assert lake.refresh() == (1, 0)
+    # As after kill -9 between the rows and the checkpoint: the batch is taken once more.
+    checkpoint = Path(checkpoint_location(lake.path, "silver", "orders"))
+    last = max(int(each.name) for each in (checkpoint / "commits").iterdir() if each.name.isdigit())
+    for each in (checkpoint / "commits").glob(f"*{last}*"):
+        each.unlink()
+    assert lake.refresh() == (0, 0)
+    shutil.rmtree(checkpoint)
+    assert lake.refresh() == (0, 0)
+    assert [row["order"] for row in lake.silver()] == ["o-1", "o-2", "o-3"]
+
+
+def test_events_with_the_same_id_are_one_row_and_a_rebuild_gives_the_same_table(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    schema = "id STRING, n BIGINT"
+    lake = Lake(spark, tmp_path, schema=schema, event_id="id")
+    lake.land([b'{"id": "a", "n": 1}', b'{"id": "a", "n": 2}', b'{"id": "b", "n": 3}'])
+    lake.refresh()
+    lake.land([b'{"id": "b", "n": 4}', b'{"n": 5}', b'{"n": 6}'], at=NOON + timedelta(days=2))
+    lake.refresh()
+    once = [(row["id"], row["n"]) for row in lake.silver()]
+    assert once == [("a", 1), ("b", 3), (None, 5), (None, 6)]
+    lake.refresh(anew=True)
+    assert [(row["id"], row["n"]) for row in lake.silver()] == once
+    lake.flow = replace(lake.flow, schema="id STRING")
+    with pytest.raises(ConflictError, match="table rebuild orders silver"):
+        lake.refresh()
+    lake.refresh(anew=True)
+    assert {row["id"] for row in lake.silver()} == {"a", "b", None}
+
+
+def test_a_flow_without_a_schema_has_no_silver_and_says_how_to_get_one(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidArgumentError, match="--schema"):
+        Lake(spark, tmp_path).refresh()
+
+
+@pytest.fixture(scope="module")
+def gold(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """Orders of two days, taken into silver and gold in two turns."""
+    lake = Lake(spark, tmp_path_factory.mktemp("gold"), schema=ORDERS.schema)
+    lake.land([order(1, "placed"), order(1, "paid", 10.0), order(2, "placed"), order(3, "placed")])
+    lake.refresh()
+    refresh_gold(spark, "orders", lake.path)
+    tomorrow = NOON + timedelta(days=1)
+    lake.land([order(2, "paid", 2.5), order(3, "cancelled")], at=NOON + timedelta(minutes=1))
+    lake.land([order(4, "placed"), order(4, "paid", 7.0)], at=tomorrow)
+    lake.refresh()
+    refresh_gold(spark, "orders", lake.path)
+    return lake
+
+
+def test_gold_follows_silver_and_a_rebuild_gives_the_same(spark: SparkSession, gold: Lake) -> None:
+    location = gold_location(gold.path, "orders_per_day")
+    minutes = gold_location(gold.path, "orders_per_minute")
+
+    def figures() -> tuple[list[Any], list[Any]]:
+        days = sorted(
+            (row["day"].day, row["orders"], row["revenue"], row["cancelled"], row["failure_rate"])
+            for row in read(location)
+        )
+        return days, sorted((row["minute"], row["orders"], row["events"]) for row in read(minutes))
+
+    found = figures()
+    assert found[0] == [(1, 3, 12.5, 1, 0.3333), (2, 1, 7.0, 0, 0.0)]
+    assert sum(events for _, _, events in found[1]) == 8
+    assert len(found[1]) == 6
+    refresh_gold(spark, "orders", gold.path, anew=True)
+    assert figures() == found
+
+
+@pytest.mark.parametrize("library", ["DuckDB", "Polars", "pandas"])
+def test_the_tables_are_read_as_the_documentation_shows(
+    gold: Lake, library: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    section = DOCUMENT.read_text().partition(f"## {library}\n")[2]
+    code = re.search(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    assert code is not None
+    assert "holdfast-data/lake" in code[1]
+    exec(code[1].replace("holdfast-data/lake", gold.path), {})
+    assert capsys.readouterr().out.strip()
