@@ -1,17 +1,33 @@
-"""Runs as somebody may see them: the one place that leaves out what is masked."""
+"""Runs, for the API and the dashboard: what somebody may ask for, and what of it he may see."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.access.masks import SEES_ALL, visible_value
-from holdfast.access.roles import Actor
+from holdfast.access.roles import Actor, Role
 from holdfast.api.services import Services
+from holdfast.errors import RoleTooLowError
 from holdfast.flows.runs import Run, described
+from holdfast.flows.work import Backfill, Work
 
 ORDER_CAVEAT = (
     "A redriven event goes behind the newer ones of its key: those have passed already, or wait in "
     "front of it."
 )
+
+
+async def ask_for(
+    services: Services, flow: str, work: Work, actor: Actor, run_id: str | None = None
+) -> Run:
+    """Ask for a run in the actor's name. Returns once the request is acknowledged."""
+    if isinstance(work, Backfill) and work.files and not actor.may(Role.ADMIN):
+        raise RoleTooLowError(
+            "A backfill from files needs the role admin: it reads any file that the pipeline can "
+            "read, and shows what is in it as events."
+        )
+    ask = services.client.runs.ask
+    return await asyncio.to_thread(ask, flow, work, actor=actor.name, run_id=run_id)
 
 
 def visible_run(run: Run, masks: Sequence[str], actor: Actor) -> dict[str, Any]:

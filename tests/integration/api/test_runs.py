@@ -8,8 +8,9 @@ from tests.conftest import unique_name
 from tests.integration.api.served import Api
 
 from holdfast.access.roles import Actor, Role
-from holdfast.api.running import visible_run
+from holdfast.api.running import ask_for, visible_run
 from holdfast.client.client import Client
+from holdfast.errors import RoleTooLowError
 from holdfast.flows.runs import (
     RUNS_TOPIC,
     Run,
@@ -18,7 +19,7 @@ from holdfast.flows.runs import (
     RunState,
     encode_progress,
 )
-from holdfast.flows.work import Coordinate, Redrive, Replay
+from holdfast.flows.work import Backfill, Coordinate, Redrive, Replay
 
 
 def test_a_run_is_asked_for_shown_and_cancelled(api: Api, other: Api, idle: str) -> None:
@@ -93,6 +94,12 @@ def test_pages_show_runs_with_a_bar_and_take_a_redrive(
     assert "letters: 0:1" in page(where)
     cancelled = api.post(f"{api.address}{where}/cancel")
     assert "Cancelling" in cancelled.text
+
+
+async def test_files_are_for_admins(idle: str) -> None:
+    work, operator = Backfill(files=("/etc/passwd",)), Actor("o", Role.OPERATOR)
+    with pytest.raises(RoleTooLowError, match="needs the role admin"):
+        await ask_for(None, idle, work, operator)  # type: ignore[arg-type]  # before it is used
 
 
 def sampled() -> Run:

@@ -11,7 +11,7 @@ from holdfast.access.roles import Actor
 from holdfast.api.models import GivenKey, Model, Moment, given_key, milliseconds, moment
 from holdfast.api.parameters import Operator, ServicesOf, View, Viewer
 from holdfast.api.problems import problems
-from holdfast.api.running import ORDER_CAVEAT, masks_of, visible_run
+from holdfast.api.running import ORDER_CAVEAT, ask_for, masks_of, visible_run
 from holdfast.api.services import Services
 from holdfast.flows.keys import key_from_base64
 from holdfast.flows.runs import Run, RunState
@@ -183,7 +183,8 @@ async def replay(actor: Operator, view: View, body: ReplayBody, services: Servic
     "/flows/{flow}/backfills", status_code=202, summary="Backfill", responses=problems(404, 409)
 )
 async def backfill(actor: Operator, view: View, body: BackfillBody, services: ServicesOf) -> RunOut:
-    """Lands events in the raw zone that are missing there. What is there is not landed again."""
+    """Lands events in the raw zone that are missing there. What is there is not landed again.
+    Files need the role admin: a backfill reads any that the pipeline can read."""
     return await _ask(services, view, body.work(), body.id, actor)
 
 
@@ -227,9 +228,7 @@ async def cancel_run(actor: Operator, run: _RunPath, services: ServicesOf) -> Ru
 async def _ask(
     services: Services, view: View, work: Work, run_id: str | None, actor: Actor
 ) -> RunOut:
-    run = await asyncio.to_thread(
-        services.client.runs.ask, view.name, work, actor=actor.name, run_id=run_id
-    )
+    run = await ask_for(services, view.name, work, actor, run_id)
     return _out(services, run, actor)
 
 

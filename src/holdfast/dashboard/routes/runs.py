@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from holdfast.api.running import ORDER_CAVEAT, masks_of, visible_run
+from holdfast.api.running import ORDER_CAVEAT, ask_for, masks_of, visible_run
 from holdfast.dashboard.forms import keys_of_lines, minutes_ago
 from holdfast.dashboard.looks import Look, run_look
 from holdfast.dashboard.visit import Operating, Viewing, Visit
@@ -137,9 +137,7 @@ def add(router: APIRouter) -> None:
 
 async def _ask(visit: Visit, flow: str, work: Work) -> Response:
     """Ask for the run, and go to its page."""
-    name = visit.flow(flow).name
-    runs = visit.services.client.runs
-    run = await run_in_threadpool(runs.ask, name, work, actor=visit.actor.name)
+    run = await ask_for(visit.services, visit.flow(flow).name, work, visit.actor)
     await run_in_threadpool(visit.services.runs.wait_for, run.id)
     return Response(headers={"HX-Redirect": f"/runs/{run.id}"})
 
