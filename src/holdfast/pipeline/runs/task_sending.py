@@ -8,7 +8,6 @@ from pyspark.sql import DataFrame
 
 from holdfast.client.connection import Connection
 from holdfast.errors import ConflictError, HoldfastError, UnavailableError
-from holdfast.pipeline import faults
 from holdfast.pipeline.query_errors import said_by
 from holdfast.pipeline.runs.execution import Execution
 from holdfast.pipeline.runs.reached import PAUSE_S, Reached, rows_of
@@ -67,7 +66,6 @@ class TaskSending:
         tasks = rows.repartition(len(window), "slice").sortWithinPartitions("slice", "offset")
         gathered: pa.Table = tasks.mapInArrow(partial(run_task, job), OUTCOME).toArrow()
         self._follow(state, [pickle.loads(row) for row in gathered["outcome"].to_pylist()])  # noqa: S301
-        faults.reach("replay-after-window")
 
     def _follow(self, state: Reached, outcomes: list[Outcome]) -> None:
         for outcome in outcomes:
