@@ -11,7 +11,7 @@ KAFKA_JARS := .jars/kafka/.ready
 PYTEST := $(BIN)/python -m pytest
 BENCHES := $(filter-out __init__,$(basename $(notdir $(wildcard bench/*.py))))
 
-.PHONY: help setup jars bytecode run test check format lock codecs bench chaos fuzz clean
+.PHONY: help setup jars bytecode chromium run test check format lock codecs bench chaos fuzz clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -39,10 +39,16 @@ jars: $(SPARK_JARS) $(KAFKA_JARS)  ## the jars of pom.xml, copied once
 	mvn -q -B -P$* package
 	@touch $@
 
+chromium:  ## the browser of the browser tests, from Debian's packages
+	@command -v "$${CHROMIUM:-chromium}" >/dev/null || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-liberation >/dev/null; } || { \
+		echo "Chromium is missing: install it (Debian: apt-get install chromium fonts-liberation), or name one with CHROMIUM=..." >&2; exit 1; }
+
 run: $(READY) $(SPARK_JARS) bytecode  ## start Holdfast on this machine, with demo traffic (Ctrl-C stops it)
 	$(BIN)/holdfast up --demo
 
-test: setup  ## all tests
+test: setup chromium  ## all tests
 	$(PYTEST) $(ARGS)
 
 check: $(READY)  ## ruff, mypy --strict, import contracts

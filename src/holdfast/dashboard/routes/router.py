@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from holdfast.api.problems import kind_of
 from holdfast.dashboard.rendering import render
@@ -57,6 +57,6 @@ def dashboard_router() -> APIRouter:
 
 
 def _shown(request: Request, status: int, title: str, detail: str) -> Response:
-    whole = not request.headers.get("HX-Request")
-    template = "error.html" if whole else "error_text.html"
-    return HTMLResponse(render(template, title=title, detail=detail, status=status), status)
+    if request.headers.get("HX-Request"):
+        return PlainTextResponse(detail, status)
+    return HTMLResponse(render("error.html", title=title, detail=detail, status=status), status)

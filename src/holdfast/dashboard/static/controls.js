@@ -136,17 +136,21 @@
     if (form) $$("[data-error]", form).forEach((place) => place.replaceChildren());
   });
   function fail(event, text) {
-    const place = $("[data-error]", event.target.closest("form, dialog") || document) || $("[data-error]");
+    const near = event.target.closest("form, dialog, section");
+    const place = (near && $("[data-error]", near)) || $("[data-error]", $("main"));
     if (place) place.textContent = text;
+  }
+  function said(answer) {
+    const kind = answer.getResponseHeader("Content-Type") || "";
+    if (kind.startsWith("text/plain")) return answer.responseText;
+    return kind.includes("json") ? JSON.parse(answer.responseText).detail : "";
   }
   document.body.addEventListener("htmx:responseError", (event) => {
     const answer = event.detail.xhr;
     if (answer.status === 401) { location.assign("/login?next=" + encodeURIComponent(location.pathname + location.search)); return; }
     const asked = event.detail.requestConfig.verb !== "get";
     if (!asked && answer.status >= 502) return; // the sign at the top says that we reconnect
-    let text = "The answer was an error (" + answer.status + ").";
-    try { const problem = JSON.parse(answer.responseText); text = problem.detail || problem.title || text; } catch (error) { /* not a problem document */ }
-    fail(event, text);
+    fail(event, said(answer) || "The answer was an error (" + answer.status + ").");
   });
   document.body.addEventListener("htmx:sendError", (event) => {
     if (event.detail.requestConfig.verb === "get") return;

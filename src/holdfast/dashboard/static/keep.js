@@ -71,6 +71,12 @@
     }
   }
 
+  /* An answer to a question that is no longer asked, because the filter is another by now. */
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { elt, target, requestConfig } = event.detail;
+    if (elt === target && elt.hasAttribute("hx-get") && elt.getAttribute("hx-get") !== requestConfig.path) event.detail.shouldSwap = false;
+  });
+
   htmx.defineExtension("keep", {
     isInlineSwap: (style) => style === "keep",
     handleSwap: (style, target, fragment) => {

@@ -1,0 +1,125 @@
+"""Everybody can use it: by keyboard, on a phone, in both themes, with assistive technology."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.conftest import FLOW, NewContext, Stack
+
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
+PAGES = {
+    "overview": "/",
+    "flow": f"/flows/{FLOW}",
+    "key": f"/flows/{FLOW}/keys/axe-key",
+    "dead-letters": f"/dead-letters?flow={FLOW}",
+    "topics": "/topics",
+    "messages": f"/topics/{FLOW}.events",
+    "groups": "/groups",
+    "group": f"/groups/holdfast.{FLOW}",
+    "audit": f"/audit?flow={FLOW}",
+    "health": "/health",
+    "find": "/find?q=axe",
+    "login": "/login",
+}
+
+
+@pytest.fixture(scope="module")
+def something_to_show(stack: Stack) -> None:
+    """A key with every kind of thing, and a dead letter."""
+    flow = stack.flow()
+    flow.hold("axe-key", reason="to look at", expires_in=3000, actor="tests").wait(60)
+    for number in range(3):
+        stack.client.send(f"{FLOW}.events", {"type": "one", "n": number}, key="axe-key").result(30)
+    flow.dead_letter("axe-key", reason="to look at", actor="tests").wait(60)
+    stack.client.send(f"{FLOW}.events", {"type": "two"}, key="axe-key").result(30)
+
+
+def serious(page: Page, rules: list[str] | None = None) -> list[str]:
+    """What axe finds that keeps people from using the page."""
+    if not page.evaluate("typeof axe !== 'undefined'"):
+        page.evaluate(AXE)
+    options: dict[str, object] = {"resultTypes": ["violations"]}
+    if rules:
+        options["runOnly"] = rules
+    found = page.evaluate("options => axe.run(document, options)", options)
+    return [
+        f"{violation['id']}: {violation['help']}: {[n['html'][:200] for n in violation['nodes']]}"
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.usefixtures("something_to_show")
+def test_axe_finds_nothing_serious_on_any_page_in_either_theme(new_context: NewContext) -> None:
+    page = new_context(theme="light").new_page()
+    for name, path in PAGES.items():
+        page.goto(path)
+        page.wait_for_load_state("load")
+        assert not serious(page), name
+        page.emulate_media(color_scheme="dark")
+        assert not serious(page, ["color-contrast"]), f"{name}, dark"
+        page.emulate_media(color_scheme="light")
+
+
+@pytest.mark.usefixtures("something_to_show")
+def test_dialogs_and_phone_pass_axe_too(new_context: NewContext) -> None:
+    page = new_context(width=390, height=844).new_page()
+    for path in (PAGES["overview"], PAGES["flow"], PAGES["key"], PAGES["messages"]):
+        page.goto(path)
+        assert not serious(page), path
+        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.evaluate(overflow) <= 0, f"{path} scrolls sideways"
+    page.goto(PAGES["flow"])
+    page.get_by_role("button", name="Hold keys").first.click()
+    assert not serious(page), "hold panel"
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Send event").click()
+    assert not serious(page), "send dialog"
+
+
+def focused(page: Page) -> str:
+    return str(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+
+
+def test_key_is_held_and_released_by_keyboard_alone(new_context: NewContext, stem: str) -> None:
+    key = f"{stem}-keys"
+    page = new_context(width=1024, height=768).new_page()
+    page.goto(f"/flows/{FLOW}?q={stem}")
+    page.keyboard.press("/")
+    assert focused(page) == "find"
+    page.locator("#find").blur()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_hidden()
+
+    page.keyboard.press("h")
+    panel = page.get_by_role("dialog", name="Hold keys")
+    expect(panel).to_be_visible()
+    inside = "document.activeElement === document.body || !!document.activeElement.closest('#hold')"
+    for _ in range(25):
+        page.keyboard.press("Tab")
+        assert page.evaluate(inside), f"focus left the panel for {focused(page)}"
+    page.locator("#hold-keys").focus()
+    page.keyboard.type(key)
+    page.keyboard.press("Tab")
+    page.keyboard.type("by keyboard")
+    page.keyboard.press("Enter")
+    expect(page.locator("#hold-receipt").get_by_text("effective", exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+
+    box = page.get_by_label(f"Select {key}")
+    box.focus()
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    assert page.evaluate(outline) != "none", "focus cannot be seen"
+    page.keyboard.press("Space")
+    page.keyboard.press("r")
+    dialog = page.get_by_role("dialog", name="Release 1 key")
+    expect(dialog).to_be_visible()
+    dialog.get_by_label("Pace").press("Enter")
+    expect(page.locator("#receipt")).to_contain_text("RELEASED")
+    expect(page.locator("#keys")).to_contain_text("No key matches")
+    page.keyboard.press("g")
+    page.keyboard.press("h")
+    expect(page.get_by_role("heading", name="Health")).to_be_visible()

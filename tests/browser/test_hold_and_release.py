@@ -1,0 +1,178 @@
+"""What the dashboard is for: hold keys, see that it took effect, let them go, in order."""
+
+from playwright.sync_api import Browser, Locator, Page, expect
+from tests.browser.conftest import FLOW, NewContext, Stack, processed_of
+
+
+def row_of(page: Page, key: str) -> Locator:
+    return page.locator("#keys tbody tr").filter(has=page.get_by_text(key, exact=True))
+
+
+def send(page: Page, key: str, value: str, headers: str = "") -> None:
+    page.get_by_role("button", name="Send event").click()
+    dialog = page.get_by_role("dialog", name="Send an event")
+    dialog.get_by_role("textbox", name="Key").fill(key)
+    dialog.get_by_role("textbox", name="Value", exact=True).fill(value)
+    dialog.get_by_role("textbox", name="Headers").fill(headers)
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog.get_by_text("Sent: partition")).to_be_visible()
+    dialog.get_by_role("button", name="Close").click()
+
+
+def hold(page: Page, *keys: str, reason: str) -> None:
+    panel = page.locator("dialog#hold")
+    panel.get_by_label("Keys").fill("\n".join(keys))
+    panel.get_by_label("Reason").fill(reason)
+    panel.get_by_role("button", name=f"Hold {len(keys)} key").click()
+
+
+def test_held_events_wait_and_come_out_in_order_after_release(
+    page: Page, stack: Stack, stem: str
+) -> None:
+    key = f"{stem}-customer"
+    page.goto(f"/flows/{FLOW}?q={stem}")
+    send(page, key, '{"type": "first"}')
+    expect(page.locator("[data-lane=events]").get_by_text(key)).not_to_have_count(0)
+    expect(page.locator("[data-lane=processed]").get_by_text(key)).not_to_have_count(0)
+
+    hold(page, key, reason="address disputed")
+    receipt = page.locator("#hold-receipt")
+    expect(receipt.get_by_text("effective", exact=True)).to_be_visible()
+    expect(receipt.get_by_text("partition")).to_be_visible()
+    row = row_of(page, key)
+    expect(row.get_by_text("HELD", exact=True)).to_be_visible()
+    expect(row.get_by_text("address disputed")).to_be_visible()
+    activity = page.locator("#activity tbody tr").filter(has=page.get_by_text(key))
+    expect(activity.get_by_text("HELD", exact=True)).to_be_visible()
+
+    for word in ("second", "third", "fourth"):
+        send(page, key, f'{{"type": "{word}"}}')
+    expect(row.locator("[data-l=Events]")).to_have_text("3")
+    expect(page.locator("[data-lane=held]").get_by_text(key)).to_have_count(3)
+
+    row.get_by_role("link", name=key).click()
+    expect(page.get_by_role("heading", name=key)).to_be_visible()
+    waiting = page.locator("#buffered tbody tr")
+    expect(waiting).to_have_count(3)
+    assert [waiting.nth(i).locator("td").nth(1).inner_text() for i in range(3)] == [
+        "second", "third", "fourth",
+    ]  # fmt: skip
+    expect(page.locator("#timeline")).to_contain_text("HELD")
+
+    page.get_by_role("button", name="Release…").click()
+    page.get_by_role("dialog", name="Release").get_by_role("button", name="Release").click()
+    expect(page.locator("#key-head").get_by_text("ACTIVE", exact=True)).to_be_visible()
+    expect(page.locator("#history")).to_contain_text("Drained")
+    expect(page.locator("#buffered")).to_contain_text("Nothing is buffered")
+
+    page.goto(f"/topics/{FLOW}.processed?named={key}&order=oldest")
+    expect(page.locator("#messages tbody tr")).to_have_count(4)
+    words = page.locator("#messages tbody tr td:nth-child(4)").all_inner_texts()
+    assert words == ["first", "second", "third", "fourth"]
+    assert processed_of(stack, key, 4) == [f'{{"type": "{word}"}}' for word in words]
+
+
+def test_many_keys_are_held_and_released_together(page: Page, stem: str) -> None:
+    keys = [f"{stem}-{number}" for number in range(3)]
+    page.goto(f"/flows/{FLOW}?q={stem}")
+    hold(page, *keys, reason="downstream is down")
+    expect(page.locator("#hold-receipt")).to_contain_text("3 of 3 effective")
+    rows = page.locator("#keys tbody tr")
+    expect(rows.get_by_text("HELD", exact=True)).to_have_count(3)
+
+    page.get_by_label(f"Select {keys[0]}").check()
+    page.get_by_label(f"Select {keys[2]}").check()
+    expect(page.get_by_text("2 selected")).to_be_visible()
+    page.get_by_role("toolbar").get_by_role("button", name="Release…").click()
+    dialog = page.get_by_role("dialog", name="Release 2 keys")
+    dialog.get_by_role("button", name="Release").click()
+    expect(page.locator("#receipt")).to_contain_text("2 of 2 effective")
+    expect(rows).to_have_count(1)
+    expect(row_of(page, keys[1]).get_by_text("HELD", exact=True)).to_be_visible()
+
+    page.get_by_label("Select all on this page").check()
+    page.get_by_role("toolbar").get_by_role("button", name="Extend…").click()
+    extend = page.get_by_role("dialog", name="Extend 1 key")
+    extend.get_by_label("7 d").check()
+    extend.get_by_role("button", name="Extend").click()
+    expect(rows.locator("[data-l=Expires]")).to_contain_text("in 6d")
+
+
+def test_rows_keep_their_place_while_some_are_selected(page: Page, stack: Stack, stem: str) -> None:
+    flow = stack.flow()
+    keys = [f"{stem}-{number}" for number in range(3)]
+    for key in keys:
+        flow.hold(key, reason="before", actor="tests").wait(60)
+    page.goto(f"/flows/{FLOW}?q={stem}&sort=key&order=asc")
+    rows = page.locator("#keys tbody tr")
+    expect(rows.get_by_text("HELD", exact=True)).to_have_count(3)
+    page.get_by_label(f"Select {keys[1]}").check()
+
+    flow.release(keys[0], actor="tests").wait(60)
+    flow.hold(f"{stem}-!", reason="sorts before the others", actor="tests").wait(60)
+    expect(rows.nth(0)).to_have_class("gone")
+    assert [rows.nth(i).get_attribute("data-key") for i in range(3)] == keys
+
+    page.keyboard.press("Escape")
+    expect(rows.nth(0)).to_contain_text(f"{stem}-!")
+    expect(rows).to_have_count(3)
+
+
+def test_hold_ends_by_itself_when_it_expires(page: Page, stack: Stack, stem: str) -> None:
+    key = f"{stem}-briefly"
+    page.goto(f"/flows/{FLOW}/keys/{key}")
+    expect(page.locator("#key-head").get_by_text("ACTIVE", exact=True)).to_be_visible()
+    stack.flow().hold(key, reason="for a moment", expires_in=8, actor="tests")
+    expect(page.locator("#key-head").get_by_text("HELD", exact=True)).to_be_visible()
+    expect(page.locator("#key-head")).to_contain_text("expires")
+    stack.client.send(f"{FLOW}.events", {"type": "late"}, key=key).result(30)
+    expect(page.locator("#history")).to_contain_text("Expired")
+    expect(page.locator("#key-head").get_by_text("ACTIVE", exact=True)).to_be_visible()
+    assert processed_of(stack, key, 1) == ['{"type":"late"}']
+
+
+def test_dead_letters_are_shown_with_their_reason(page: Page, stack: Stack, stem: str) -> None:
+    key = f"{stem}-hopeless"
+    stack.flow().hold(key, reason="broken", actor="tests").wait(60)
+    stack.client.send(f"{FLOW}.events", {"type": "poison"}, key=key).result(30)
+    page.goto(f"/flows/{FLOW}/keys/{key}")
+    expect(page.locator("#buffered tbody tr")).to_have_count(1)
+    page.get_by_role("button", name="Dead-letter…").click()
+    dialog = page.get_by_role("dialog", name="Dead-letter")
+    dialog.get_by_label("Reason").fill(f"given up {stem}")
+    dialog.get_by_role("button", name="Dead-letter what is held").click()
+    expect(page.locator("#receipt")).to_contain_text("DEAD-LETTERED")
+    expect(page.locator("#buffered")).to_contain_text("Nothing is buffered")
+
+    page.goto(f"/dead-letters?flow={FLOW}&named={key}")
+    expect(page.locator("#messages tbody tr")).to_have_count(1)
+    expect(page.locator("#messages")).to_contain_text("poison")
+    expect(page.locator("#event")).to_contain_text(f"given up {stem}")
+    expect(page.locator(".reasons")).to_contain_text("dead-lettered")
+
+
+def test_second_tab_sees_it_live(new_context: NewContext, stem: str) -> None:
+    key = f"{stem}-shared"
+    context = new_context()
+    acting, watching = context.new_page(), context.new_page()
+    overview = context.new_page()
+    acting.goto(f"/flows/{FLOW}?q={stem}")
+    watching.goto(f"/flows/{FLOW}?q={stem}")
+    overview.goto("/")
+    expect(watching.locator("#keys")).to_contain_text("No key matches")
+    hold(acting, key, reason="seen by both")
+    expect(row_of(watching, key).get_by_text("HELD", exact=True)).to_be_visible()
+    expect(overview.locator("#overview")).to_contain_text(key)
+
+
+def test_verbs_say_at_the_form_what_is_wrong(browser: Browser, stack: Stack) -> None:
+    # Not watched: a browser complains by itself about a request that was refused.
+    context = browser.new_context(base_url=stack.url)
+    page = context.new_page()
+    page.goto(f"/flows/{FLOW}")
+    page.get_by_role("button", name="Send event").click()
+    dialog = page.get_by_role("dialog", name="Send an event")
+    dialog.get_by_role("textbox", name="Headers").fill("no colon")
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog.get_by_text("A header is written as name: value")).to_be_visible()
+    context.close()

@@ -1,0 +1,52 @@
+"""`holdfast up` as a process for tests."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+from tests.brokers import DIES_WITH_PARENT
+from tests.clients import wait_until
+
+UP_WITHIN_S = 240.0
+"""A deadline, not a measure: two starts of Spark beside whatever else runs."""
+
+
+class Up:
+    """One `holdfast up`, and what it has said so far."""
+
+    def __init__(self, folder: Path, *flags: str) -> None:
+        self._log = folder / "up.log"
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [*DIES_WITH_PARENT, sys.executable, "-m", "holdfast.cli", "up", *flags],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+            )
+
+    def said(self) -> str:
+        return self._log.read_text(errors="replace")
+
+    def wait_for(self, pattern: str, times: int = 1) -> None:
+        def there() -> bool:
+            assert self.process.poll() is None, self.said()
+            return len(re.findall(pattern, self.said(), re.MULTILINE)) >= times
+
+        try:
+            wait_until(there, f"{times} x {pattern!r}", UP_WITHIN_S)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.said()}") from None
+
+    def child(self, name: str) -> psutil.Process:
+        """The process that runs a command of ours."""
+        children = psutil.Process(self.process.pid).children()
+        (found,) = [c for c in children if name in c.cmdline()[:4]]
+        return found
+
+    def stop(self) -> None:
+        """End it, if it has not ended yet."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(60)
