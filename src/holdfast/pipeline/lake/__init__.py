@@ -6,4 +6,8 @@ written as JSON. The command line and runs call the same one.
 | module | idea |
 |---|---|
 | `audit` | `verify`: where is every event, and is that where it must be? |
+| `quality` | the checks that a flow declares, over its events |
+| `tables` | where tables are, and how they are made |
+| `silver` | events parsed and typed, each once; quarantine for what fails |
+| `gold` | figures worked out from silver: the demo's orders |
 """

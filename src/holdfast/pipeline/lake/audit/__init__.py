@@ -11,6 +11,7 @@ any of the gate's own code, and compared with where it is.
 | `commands` | what was asked, and whether the journal answers it |
 | `coordinates` | every coordinate, every place that it was found in, and what is wrong about it |
 | `standing` | whether status says what the journal says |
+| `raw_side` | the raw zone, as the audit looks at it |
 | `remembered` | what was verified before, so that the next run begins there |
 | `verification` | the result |
 | `verify` | the job |

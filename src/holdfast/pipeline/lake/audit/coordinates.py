@@ -98,14 +98,12 @@ class Logs:
         )  # fmt: skip
 
 
-def landed(table: DataFrame, topic: str, scope: Scope) -> DataFrame:
+def landed_rows(table: DataFrame, scope: Scope) -> DataFrame:
     """The rows of the raw zone that are accounted for."""
     assert scope.raw is not None
     partition, offset = sql.col("partition"), sql.col("offset")
     rows = table.where(
-        (sql.col("topic") == topic)
-        & (offset >= at(scope.raw[0], partition))
-        & (offset < at(scope.ends, partition))
+        (offset >= at(scope.raw[0], partition)) & (offset < at(scope.ends, partition))
     )
     return rows.select(*_row(LANDED, partition, offset))
 

@@ -7,7 +7,6 @@ from functools import reduce
 from typing import Any
 
 from confluent_kafka import KafkaException, TopicCollection
-from delta.tables import DeltaTable
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Observation, SparkSession, Window
 from pyspark.sql import functions as sql
@@ -15,7 +14,6 @@ from pyspark.sql import functions as sql
 from holdfast.client.connection import Connection
 from holdfast.client.kafka_errors import translate
 from holdfast.client.positions import Offsets, Partition, Where
-from holdfast.errors import ConflictError, NotFoundError
 from holdfast.flows.registry import FlowDefinition
 from holdfast.pipeline.lake.audit.bounds import Bounds, Stretch, fix_bounds
 from holdfast.pipeline.lake.audit.commands import faults_of_answers, read_commands
@@ -24,19 +22,19 @@ from holdfast.pipeline.lake.audit.coordinates import (
     Logs,
     Scope,
     judge,
-    landed,
+    landed_rows,
     markers,
     still_held,
     within,
 )
 from holdfast.pipeline.lake.audit.journal import (
-    at,
     beginnings,
     faults_of_journal,
     losses,
     read_journal,
     stretches,
 )
+from holdfast.pipeline.lake.audit.raw_side import RawSide
 from holdfast.pipeline.lake.audit.remembered import Border, Remembered
 from holdfast.pipeline.lake.audit.standing import ends_of_steps, faults_of_status, read_status
 from holdfast.pipeline.lake.audit.verification import (
@@ -49,8 +47,7 @@ from holdfast.pipeline.lake.audit.verification import (
     Found,
     Verification,
 )
-from holdfast.pipeline.raw_table import Landed, RawTable
-from holdfast.pipeline.raw_zone import table_location
+from holdfast.pipeline.raw_table import Landed
 
 Progress = Callable[[float, str], None]
 """Called with the share that is done, and what comes next."""
@@ -109,39 +106,42 @@ class _Audit:
         self._options = options
         self._progress = progress
         self._remembered = Remembered(session, options.lake, flow.name)
+        self._raw = RawSide(session, options.lake, flow.names)
+        self._at_hand: list[DataFrame] = []
 
     def run(self) -> Verification:
-        began = time.monotonic()
+        try:
+            return self._run(time.monotonic())
+        finally:
+            for rows in self._at_hand:
+                rows.unpersist()
+
+    def _run(self, began: float) -> Verification:
         self._progress(0.0, "Fixing the bounds")
         bounds = fix_bounds(self._connection, self._names, self._flow.partitions)
         topic_id = self._topic_id()
-        raw = self._landed(topic_id)
+        landed = self._raw.landed(topic_id) if self._options.raw_zone else None
         border = self._border(topic_id, bounds)
         self._progress(0.05, "Reading the journal")
-        journal = read_journal(self._session, self._connection, self._names, bounds)
-        journal = journal.persist(StorageLevel.MEMORY_AND_DISK)
-        try:
-            scope = self._scope(bounds, journal, raw, border)
-            commands, answers = self._answers(bounds, journal, border)
-            self._progress(0.15, "Comparing status with the journal")
-            standing, compared = self._standing(bounds, journal)
-            self._progress(0.25, "Accounting for every event")
-            judged, totals = self._account(bounds, journal, scope, border)
-            try:
-                self._progress(0.9, "Naming what is wrong")
-                found = self._name(judged, [answers, standing])
-                found |= self._raw_below(scope, border)
-                clean = not found
-                totals = _added(totals, border)
-                if clean and not self._options.limited:
-                    self._keep(judged, bounds, scope, topic_id, totals)
-            finally:
-                judged.unpersist()
-        finally:
-            journal.unpersist()
+        journal = self._keep_at_hand(
+            read_journal(self._session, self._connection, self._names, bounds)
+        )
+        scope = self._scope(bounds, journal, landed, border)
+        commands, answers = self._answers(bounds, journal, border)
+        self._progress(0.15, "Comparing status with the journal")
+        standing, compared = self._standing(bounds, journal)
+        self._progress(0.25, "Accounting for every event")
+        judged, counted = self._account(bounds, journal, scope, border)
+        self._progress(0.9, "Naming what is wrong")
+        found = self._name(judged, [answers, standing])
+        if scope.raw is not None and border is not None:
+            found |= self._raw.changed_below(border)
+        totals = _added(counted, border)
+        if not found and not self._options.limited:
+            self._remember(judged, bounds, scope, topic_id, totals)
         return Verification(
             flow=self._flow.name,
-            clean=clean,
+            clean=not found,
             events=totals["events"],
             processed=totals["processed"],
             held=totals["held"],
@@ -154,6 +154,12 @@ class _Audit:
             seconds=round(time.monotonic() - began, 2),
         )
 
+    def _keep_at_hand(self, rows: DataFrame) -> DataFrame:
+        """Rows that are looked at more than once, in memory or on disk until the run ends."""
+        kept = rows.persist(StorageLevel.MEMORY_AND_DISK)
+        self._at_hand.append(kept)
+        return kept
+
     def _topic_id(self) -> str:
         doing = f"Describing the topic {self._names.events!r}"
         try:
@@ -161,28 +167,6 @@ class _Audit:
         except KafkaException as error:
             raise translate(error, doing) from None
         return str(self._connection.wait(futures[self._names.events], doing).topic_id)
-
-    def _landed(self, topic_id: str) -> Landed | None:
-        """How far the raw zone is; None if it is not to be looked at."""
-        if not self._options.raw_zone:
-            return None
-        location = self._raw_location
-        if not DeltaTable.isDeltaTable(self._session, location):
-            raise NotFoundError(
-                f"There is no raw zone of {self._flow.name} at {location}. Name the lake with "
-                "--lake, or verify without the raw zone: --no-raw-zone."
-            )
-        found = RawTable(self._session, location).landed()
-        if found.topic_id not in (None, topic_id):
-            raise ConflictError(
-                f"The raw zone at {location} is of another topic {self._names.events}, which was "
-                "deleted since: its offsets mean other events."
-            )
-        return found
-
-    @property
-    def _raw_location(self) -> str:
-        return table_location(self._options.lake, self._flow.name)
 
     def _border(self, topic_id: str, bounds: Bounds) -> Border | None:
         """Where to go on; None to look at everything."""
@@ -193,10 +177,17 @@ class _Audit:
             return None
         if self._options.raw_zone and not border.raw:
             return None
+        # A log that ends before it was looked at was made anew: nothing of it is known.
+        logs = (
+            (bounds.processed, border.processed), (bounds.held, border.held),
+            (bounds.dlq, border.dlq),
+        )  # fmt: skip
+        if any(log.ends.get(p, 0) < end for log, seen in logs for p, end in seen.items()):
+            return None
         return border
 
     def _scope(
-        self, bounds: Bounds, journal: DataFrame, raw: Landed | None, border: Border | None
+        self, bounds: Bounds, journal: DataFrame, landed: Landed | None, border: Border | None
     ) -> Scope:
         began = beginnings(journal)
         starts = {p: min(began.get(p, end), end) for p, end in bounds.taken.items()}
@@ -208,7 +199,9 @@ class _Audit:
             border=starts if border is None else border.events,
             log_starts=bounds.events.starts,
             log_ends=bounds.events.ends,
-            raw=None if raw is None else self._raw_scope(starts, ends, raw, border, bounds),
+            raw=None
+            if landed is None
+            else self._raw.expected((starts, ends), landed, border, bounds),
             held_since=bounds.held_since,
             losses=losses(journal),
         )
@@ -226,44 +219,22 @@ class _Audit:
             ends = {p.number: min(ends[p.number], offset) for p, offset in found.items()}
         return {p: min(start, ends[p]) for p, start in starts.items()}, ends
 
-    def _raw_scope(
-        self,
-        starts: Mapping[int, int],
-        ends: Mapping[int, int],
-        raw: Landed,
-        border: Border | None,
-        bounds: Bounds,
-    ) -> tuple[dict[int, int], dict[int, int]]:
-        begin = dict(starts if border is None else border.raw)
-        if any(bounds.events.starts[p] > start for p, start in begin.items()):
-            # Of events that are gone only those can be expected that came after its first row.
-            rows = self._raw_rows().groupBy("partition").agg(sql.min("offset").alias("first"))
-            first = {row["partition"]: row["first"] for row in rows.collect()}
-            begin = {
-                p: max(start, min(first.get(p, start), bounds.events.starts[p]))
-                for p, start in begin.items()
-            }
-        return begin, {p: min(raw.positions.get(p, 0), end) for p, end in ends.items()}
-
-    def _raw_rows(self) -> DataFrame:
-        table = self._session.read.format("delta").load(self._raw_location)
-        return table.where(sql.col("topic") == self._names.events)
-
     def _answers(
         self, bounds: Bounds, journal: DataFrame, border: Border | None
     ) -> tuple[int, DataFrame]:
         since = dict.fromkeys(bounds.positions, 0) if border is None else dict(border.control)
-        commands = read_commands(
-            self._session, self._connection, self._names, bounds, min(since.values()),
-            self._flow.partitions,
-        ).persist(StorageLevel.MEMORY_AND_DISK)  # fmt: skip
-        count = commands.where(sql.col("o") >= min(since.values())).count()
+        partitions, first = self._flow.partitions, min(since.values())
+        commands = self._keep_at_hand(
+            read_commands(self._session, self._connection, self._names, bounds, first, partitions)
+        )
+        count = commands.where(sql.col("o") >= first).count()
         faults = faults_of_answers(commands, journal, since, bounds)
         return count, faults.unionByName(faults_of_journal(journal))
 
     def _standing(self, bounds: Bounds, journal: DataFrame) -> tuple[DataFrame, int]:
-        status = read_status(self._session, self._connection, self._names, bounds)
-        status = status.persist(StorageLevel.MEMORY_AND_DISK)
+        status = self._keep_at_hand(
+            read_status(self._session, self._connection, self._names, bounds)
+        )
         ends = ends_of_steps(status, bounds)
         return faults_of_status(status, journal, bounds, ends), len(ends)
 
@@ -281,7 +252,7 @@ class _Audit:
         outputs = [logs.processed(parts[0]), logs.held(parts[1]), logs.dead(parts[2])]
         rows = [logs.events(events), *(within(each, scope) for each in outputs)]
         if scope.raw is not None:
-            rows.append(landed(self._raw_rows(), self._names.events, scope))
+            rows.append(landed_rows(self._raw.rows(), scope))
         if border is not None:
             rows.append(still_held(self._remembered.still_held()))
         rows.append(markers(stretches(journal, bounds)))
@@ -298,9 +269,9 @@ class _Audit:
                 sql.count_if("pending").alias("held"),
             )
             .where("size(faults) > 0 OR pending")
-            .select("p", "k", "o", "faults", "pending", "place")
-            .persist(StorageLevel.MEMORY_AND_DISK)
+            .select("p", "k", "o", "faults", "pending")
         )
+        judged = self._keep_at_hand(judged)
         judged.count()
         return judged, {name: int(count or 0) for name, count in seen.get.items()}
 
@@ -332,23 +303,7 @@ class _Audit:
         )
         return _grouped(first)
 
-    def _raw_below(self, scope: Scope, border: Border | None) -> dict[Fault, Found]:
-        """Rows of the raw zone below the border are not looked at again, but they are counted."""
-        if border is None or scope.raw is None:
-            return {}
-        now = self._count_raw(border.raw)
-        if now == border.raw_rows:
-            return {}
-        fault = Fault.RAW_MISSING if now < border.raw_rows else Fault.RAW_DOUBLED
-        detail = f"{now} rows below what was verified, where {border.raw_rows} were: see --full"
-        example = Example("raw zone", 0, min(border.raw.values()), detail)
-        return {fault: Found(fault, abs(now - border.raw_rows), (example,))}
-
-    def _count_raw(self, below: Mapping[int, int]) -> int:
-        rows = self._raw_rows().where(sql.col("offset") < at(below, sql.col("partition")))
-        return rows.count()
-
-    def _keep(
+    def _remember(
         self,
         judged: DataFrame,
         bounds: Bounds,
@@ -368,7 +323,7 @@ class _Audit:
                 processed=bounds.processed.ends,
                 dlq=bounds.dlq.ends,
                 raw=raw,
-                raw_rows=self._count_raw(raw) if raw else 0,
+                raw_rows=self._raw.count_below(raw) if raw else 0,
                 totals=totals,
             ),
         )
