@@ -30,15 +30,24 @@ async def ask_for(
     return await asyncio.to_thread(ask, flow, work, actor=actor.name, run_id=run_id)
 
 
-def visible_run(run: Run, masks: Sequence[str], actor: Actor) -> dict[str, Any]:
-    """All that is known of a run, its sample and its edited value as `actor` may see them."""
+def visible_run(
+    run: Run, masks: Sequence[str], actor: Actor, *, brief: bool = False
+) -> dict[str, Any]:
+    """All that is known of a run, its sample and its edited value as `actor` may see them.
+
+    `brief`: without what the result lists one by one.
+    """
     fields = described(run)
     asked = dict(fields["asked"])
     if masks and not actor.may(SEES_ALL):
         # Filters tell of values, too.
         for name in ("value_base64", "where", "json"):
             asked.pop(name, None)
-    result = dict(fields["result"])
+    result = {
+        name: value
+        for name, value in fields["result"].items()
+        if not (brief and isinstance(value, list))
+    }
     if "sample" in result:
         result["sample"] = [_visible(event, masks, actor) for event in result["sample"]]
     return {**fields, "asked": asked, "result": result}

@@ -1,14 +1,13 @@
 """`/runs`, and the work that a flow can be asked for: replay, backfill, redrive."""
 
 import asyncio
-from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from holdfast.access.roles import Actor
-from holdfast.api.models import GivenKey, Model, Moment, given_key, milliseconds, moment
+from holdfast.api.models import GivenKey, GivenTime, Model, Moment, given_key, milliseconds, moment
 from holdfast.api.parameters import Operator, ServicesOf, View, Viewer
 from holdfast.api.problems import problems
 from holdfast.api.running import ORDER_CAVEAT, ask_for, masks_of, visible_run
@@ -53,8 +52,8 @@ class ReplayBody(Model):
     """All that is given must hold of an event; nothing means all events of the raw zone."""
 
     offsets: _Ranges = Field(default_factory=list)
-    since: datetime | None = Field(default=None, description="Events of this time and later.")
-    until: datetime | None = Field(default=None, description="Events before this time.")
+    since: GivenTime | None = Field(default=None, description="Events of this time and later.")
+    until: GivenTime | None = Field(default=None, description="Events before this time.")
     keys: _Keys = Field(default_factory=list)
     where: str = Field(
         default="",
@@ -90,8 +89,8 @@ class BackfillBody(Model):
     """A range of the topic (all that it still has, unless given), or files."""
 
     offsets: _Ranges = Field(default_factory=list)
-    since: datetime | None = None
-    until: datetime | None = None
+    since: GivenTime | None = None
+    until: GivenTime | None = None
     files: list[Annotated[str, Field(max_length=1_000)]] = Field(
         default=[], max_length=_LISTED,
         description="Parquet or JSON lines, as the pipeline sees them; patterns are fine.",
@@ -208,8 +207,9 @@ def list_runs(
     flow: Annotated[str | None, Query(max_length=100)] = None,
     limit: Annotated[int, Query(ge=1, le=_LISTED)] = 100,
 ) -> RunsOut:
-    """Those that go on and those that have ended."""
-    return RunsOut(runs=[_out(services, run, actor) for run in services.runs.list(flow)[:limit]])
+    """Those that go on and those that have ended; what a result lists one by one is left out."""
+    runs = services.runs.list(flow)[:limit]
+    return RunsOut(runs=[_out(services, run, actor, brief=True) for run in runs])
 
 
 @router.get("/runs/{run}", summary="One run", responses=problems(404))
@@ -232,7 +232,7 @@ async def _ask(
     return _out(services, run, actor)
 
 
-def _out(services: Services, run: Run, actor: Actor) -> RunOut:
-    fields = visible_run(run, masks_of(services, run.request.flow), actor)
+def _out(services: Services, run: Run, actor: Actor, *, brief: bool = False) -> RunOut:
+    fields = visible_run(run, masks_of(services, run.request.flow), actor, brief=brief)
     times = {name: moment(at) for name, at in fields.items() if name.endswith("_at")}
     return RunOut(**{**fields, **times})

@@ -143,14 +143,15 @@ async def _ask(visit: Visit, flow: str, work: Work) -> Response:
 
 
 def _lines(visit: Visit, flow: str) -> list[RunLine]:
-    return [_line(visit, run) for run in visit.services.runs.list(flow or None)[:_SHOWN]]
+    runs = visit.services.runs.list(flow or None)[:_SHOWN]
+    return [_line(visit, run, brief=True) for run in runs]
 
 
-def _line(visit: Visit, run: Run) -> RunLine:
+def _line(visit: Visit, run: Run, *, brief: bool = False) -> RunLine:
     masks = masks_of(visit.services, run.request.flow)
     fraction = run.fraction
     return RunLine(
-        visible_run(run, masks, visit.actor),
+        visible_run(run, masks, visit.actor, brief=brief),
         run_look(run),
         None if fraction is None else round(100 * fraction, 1),
         run.cancelling,

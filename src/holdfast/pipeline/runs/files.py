@@ -23,6 +23,9 @@ from holdfast.pipeline.runs.execution import Execution
 OF_A_FILE = -1
 """The partition of rows that come from no partition."""
 
+LISTED = 1_000
+"""Files that the run's result names one by one."""
+
 _COORDINATE = {"topic", "partition", "offset"}
 _ONE_TASK = str(2**62)
 _RECORD = """
@@ -67,7 +70,7 @@ class FileBackfill:
             added += landed
             outcomes.append({"file": path, "sha256": file.digest, "added": landed})
             self._execution.reach(done)
-        return {"added": added, "files": outcomes}
+        return {"added": added, "files": len(outcomes), "each": outcomes[:LISTED]}
 
     def _find(self, pattern: str) -> list[str]:
         found = self._files.find(pattern)
