@@ -1,13 +1,13 @@
 """Static files, by addresses that change with their content: a browser may keep them for ever."""
 
 import hashlib
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
 ROOT = Path(__file__).parent / "static"
 PATH = "/static"
@@ -25,15 +25,19 @@ def asset(name: str) -> str:
     return f"{PATH}/{name}?v={digest[:12]}"
 
 
-class Assets(StaticFiles):
-    """Serves `static/`. What is asked for with its version never changes."""
+class Assets:
+    """Serves `static/`, compressed. What is asked for with its version never changes."""
 
     def __init__(self) -> None:
-        super().__init__(directory=ROOT)
+        self._app = GZipMiddleware(_Files(directory=ROOT), minimum_size=500, compresslevel=6)
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+
+class _Files(StaticFiles):
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
-        query: Mapping[bytes, bytes] | bytes = scope.get("query_string", b"")
-        versioned = isinstance(query, bytes) and query.startswith(b"v=")
+        versioned = scope.get("query_string", b"").startswith(b"v=")
         response.headers["Cache-Control"] = _FOREVER if versioned else "no-cache"
         return response

@@ -117,30 +117,40 @@ class KeyTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlowPage:
-    """The page but its table."""
+class FlowGlance:
+    """The flow's state and rates."""
 
     definition: FlowDefinition
     line: FlowLine
     summary: FlowSummary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowPage(FlowGlance):
+    """The page but its table."""
+
     activity: tuple[CommandRow, ...]
     usual_ms: int | None
     """How long a command usually takes to be effective."""
-    held_rate: float
+
+
+def flow_glance(view: FlowView) -> FlowGlance:
+    """What changes every second."""
+    summary = view.summary()
+    return FlowGlance(definition=view.definition, line=flow_line(view, summary), summary=summary)
 
 
 def flow_page(view: FlowView, now: int) -> FlowPage:
     """One flow."""
-    summary = view.summary()
+    glance = flow_glance(view)
     commands = recent_commands(view, now)
     times = times_to_effective(commands)
     return FlowPage(
-        definition=view.definition,
-        line=flow_line(view, summary),
-        summary=summary,
+        definition=glance.definition,
+        line=glance.line,
+        summary=glance.summary,
         activity=tuple(commands[:_ACTIVITY]),
         usual_ms=times[len(times) // 2] if times else None,
-        held_rate=summary.now.held if summary.now else 0.0,
     )
 
 
@@ -151,7 +161,7 @@ def key_table(view: FlowView, chosen: KeyFilter) -> KeyTable:
         filter=chosen,
         lines=key_lines(view, page.rows),
         total=page.total,
-        counts=tuple(_count(view, name) for name in _FILTERS),
+        counts=_counts(view),
         columns=tuple(_column(chosen, *column) for column in COLUMNS),
         first=chosen.address(cursor=None) if chosen.cursor else None,
         next=chosen.address(cursor=page.cursor) if page.cursor else None,
@@ -172,9 +182,17 @@ def _line(row: KeyRow, share: float) -> KeyLine:
     return KeyLine(KeyName(row.key), row, key_looks(row), used)
 
 
-def _count(view: FlowView, name: str) -> tuple[str, str, int]:
-    chosen = KeyFilter(show=name)
-    return name, name.capitalize(), view.keys(chosen.query(limit=1)).total
+def _counts(view: FlowView) -> tuple[tuple[str, str, int], ...]:
+    """How many keys each filter shows. Most are held, so those are counted, never sorted."""
+    summary = view.summary()
+    asked = view.keys(KeyQuery(states=frozenset({KeyState.ACTIVE}), limit=1)).total
+    counts = {
+        "all": summary.held_keys + summary.draining_keys + asked,
+        "held": summary.held_keys,
+        "draining": summary.draining_keys,
+        "pending": view.keys(_FILTERS["pending"]).total,
+    }
+    return tuple((name, name.capitalize(), counts[name]) for name in _FILTERS)
 
 
 def _column(chosen: KeyFilter, name: str, title: str, style: str) -> SortLink:

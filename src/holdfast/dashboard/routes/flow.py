@@ -7,7 +7,14 @@ from starlette.responses import Response
 
 from holdfast.dashboard.forms import EXPIRIES, keys_of_lines
 from holdfast.dashboard.live import flow_with_lanes, stream
-from holdfast.dashboard.pages.flow import LANE_ROWS, KeyFilter, flow_page, key_lines, key_table
+from holdfast.dashboard.pages.flow import (
+    LANE_ROWS,
+    KeyFilter,
+    flow_glance,
+    flow_page,
+    key_lines,
+    key_table,
+)
 from holdfast.dashboard.visit import Operating, Viewing
 from holdfast.views.keys import KeySort
 
@@ -59,11 +66,11 @@ def add(router: APIRouter) -> None:
 
     @router.get("/flows/{flow}/fragments/state")
     def state(visit: Viewing, flow: str) -> Response:
-        return visit.fragment("flow_state.html", page=flow_page(visit.flow(flow), visit.now))
+        return visit.fragment("flow_state.html", page=flow_glance(visit.flow(flow)))
 
     @router.get("/flows/{flow}/fragments/stats")
     def stats(visit: Viewing, flow: str) -> Response:
-        return visit.fragment("flow_stats.html", page=flow_page(visit.flow(flow), visit.now))
+        return visit.fragment("flow_stats.html", page=flow_glance(visit.flow(flow)))
 
     @router.get("/flows/{flow}/fragments/activity")
     def activity(visit: Viewing, flow: str) -> Response:

@@ -7,7 +7,7 @@
    again until it is there; then everything is fetched anew. */
 (function () {
   "use strict";
-  const PACE_MS = 500, RETRY_MS = [500, 1000, 2000, 4000], SILENCE_MS = 40000, HIDDEN_MS = 15000;
+  const PACE_MS = 500, SLOWER_MS = { summary: 3000, state: 1000 }, RETRY_MS = [500, 1000, 2000, 4000], SILENCE_MS = 40000, HIDDEN_MS = 15000;
   const body = document.body, sign = document.getElementById("live");
   const text = sign && sign.querySelector("[data-live-text]");
   const url = body.dataset.stream;
@@ -33,7 +33,7 @@
     let turn = due.get(kind);
     if (!turn) due.set(kind, (turn = { at: 0, timer: 0 }));
     if (turn.timer) return;
-    const wait = Math.max(0, turn.at + PACE_MS - Date.now());
+    const wait = Math.max(0, turn.at + (SLOWER_MS[kind] || PACE_MS) - Date.now());
     turn.timer = setTimeout(() => {
       turn.timer = 0;
       turn.at = Date.now();
