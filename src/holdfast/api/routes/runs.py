@@ -235,4 +235,4 @@ async def _ask(
 def _out(services: Services, run: Run, actor: Actor, *, brief: bool = False) -> RunOut:
     fields = visible_run(run, masks_of(services, run.request.flow), actor, brief=brief)
     times = {name: moment(at) for name, at in fields.items() if name.endswith("_at")}
-    return RunOut(**{**fields, **times})
+    return RunOut(**{**fields, **times, "state": run.state})
