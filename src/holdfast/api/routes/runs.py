@@ -7,7 +7,17 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from holdfast.access.roles import Actor
-from holdfast.api.models import GivenKey, GivenTime, Model, Moment, given_key, milliseconds, moment
+from holdfast.api.models import (
+    Body,
+    GivenKey,
+    GivenTime,
+    Model,
+    Moment,
+    example,
+    given_key,
+    milliseconds,
+    moment,
+)
 from holdfast.api.parameters import Operator, ServicesOf, View, Viewer
 from holdfast.api.problems import problems
 from holdfast.api.running import ORDER_CAVEAT, ask_for, masks_of, visible_run
@@ -48,8 +58,10 @@ _Id = Annotated[
 ]
 
 
-class ReplayBody(Model):
+class ReplayBody(Body):
     """All that is given must hold of an event; nothing means all events of the raw zone."""
+
+    model_config = example(keys=["customer-7"], rate=500, dry_run=True)
 
     offsets: _Ranges = Field(default_factory=list)
     since: GivenTime | None = Field(default=None, description="Events of this time and later.")
@@ -85,8 +97,10 @@ class ReplayBody(Model):
         )
 
 
-class BackfillBody(Model):
+class BackfillBody(Body):
     """A range of the topic (all that it still has, unless given), or files."""
+
+    model_config = example(offsets=["0:1000-2000"])
 
     offsets: _Ranges = Field(default_factory=list)
     since: GivenTime | None = None
@@ -110,8 +124,10 @@ class BackfillBody(Model):
         )
 
 
-class RedriveBody(Model):
+class RedriveBody(Body):
     """Which dead letters: by place, reason or keys, all of which must hold; or all of them."""
+
+    model_config = example(letters=["2:41"], value='{"amount":12}')
 
     letters: list[str] = Field(
         default=[], max_length=_LISTED, description="`partition:offset`.", examples=[["2:41"]]
