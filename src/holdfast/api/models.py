@@ -4,7 +4,7 @@ import base64
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from holdfast.api.browsing import Seen
 from holdfast.api.key_paths import key_to_path
@@ -37,15 +37,35 @@ Moment = Annotated[
 ]
 
 
+def _read_time(given: object) -> datetime:
+    """Only times written out: a number could be seconds or milliseconds, and nobody asks which."""
+    if isinstance(given, datetime):
+        return given
+    if not isinstance(given, str) or "T" not in given.upper():
+        raise ValueError("write it as in 2026-01-31T12:00:00Z")
+    return datetime.fromisoformat(given)
+
+
+GivenTime = Annotated[datetime, BeforeValidator(_read_time)]
+"""A time in a request."""
+
+
 class Model(BaseModel):
-    """Refuses what it does not know: a misspelt field must not be taken for one left out."""
+    """Has the fields that it says, and no others."""
 
     model_config = ConfigDict(extra="forbid")
 
 
+class Body(Model):
+    """What a request brings. It is taken for what it is: a misspelt field is not one left out, and
+    a false is no 0."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
 def example(**fields: Any) -> ConfigDict:
     """The settings of a request's body: an example for whoever reads the documentation."""
-    return ConfigDict(extra="forbid", json_schema_extra={"examples": [fields]})
+    return ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [fields]})
 
 
 class KeyName(BaseModel):
@@ -61,7 +81,7 @@ def key_fields(key: bytes | None) -> dict[str, Any]:
     return {} if key is None else {**key_to_json(key), "key_path": key_to_path(key)}
 
 
-class Base64Key(Model):
+class Base64Key(Body):
     """A key whose bytes are no text."""
 
     key_base64: str = Field(examples=["/w=="], max_length=100_000)

@@ -12,9 +12,11 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import compile_path
 
 from holdfast import errors
 from holdfast.api.commanding import IdempotencyKeyReusedError, KeyNotHeldError
@@ -134,10 +136,23 @@ def install_problems(app: FastAPI) -> None:
     """Answer every error of the API with a problem."""
 
     async def answer(request: Request, error: Exception) -> Response:
-        return problem_of(error)
+        told = problem_of(error)
+        if told.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            told.headers["Allow"] = ", ".join(sorted(_methods_at(request)))
+        return told
 
     for kind in (HoldfastError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)
+
+
+def _methods_at(request: Request) -> set[str]:
+    """All that the address takes. Starlette names those of the first route that it meets."""
+    return {
+        method
+        for context in iter_route_contexts(request.app.routes)
+        for method in context.methods or ()
+        if compile_path(context.path or "")[0].match(request.url.path)
+    }
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -162,6 +177,7 @@ def _problem_schema() -> dict[str, Any]:
 _SCHEMA = _problem_schema()
 
 _DESCRIPTIONS = {
+    400: "The request cannot be read at all.",
     401: "Nobody is signed in.",
     403: "The role does not allow this.",
     404: "There is no such thing.",

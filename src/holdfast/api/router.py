@@ -20,7 +20,9 @@ PREFIX = "/api/v1"
 
 def api_router() -> APIRouter:
     """The API. It wants `app.state.services` and `app.state.gatekeeper`."""
-    router = APIRouter(prefix=PREFIX, responses=problems(401, 403, 413, 422, 429, 502, 503, 504))
+    router = APIRouter(
+        prefix=PREFIX, responses=problems(400, 401, 403, 413, 422, 429, 502, 503, 504)
+    )
     # Before what takes any name in the same place.
     for part in (flows, keys, verbs, dead_letters, runs, records, streams, audit, cluster):
         router.include_router(part.router)

@@ -4,23 +4,32 @@ from typing import Any
 
 import pytest
 import schemathesis
+from fastapi import FastAPI
 from hypothesis import HealthCheck, settings
 from schemathesis import Case
+from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 from tests.integration.api.served import Api
+
+from holdfast.api.router import api_router
 
 pytestmark = pytest.mark.timeout(400)
 
+NOT_MEANT = [
+    ignored_auth,  # open on loopback; the roles of every route are tested elsewhere
+    positive_data_acceptance,  # a cursor is no text that one could make up
+]
 EXAMPLES = 6
 """Of each route and method; more than that is for a longer run than every change deserves."""
 
 
-@pytest.fixture
-def api_schema(api: Api) -> Any:
-    return schemathesis.openapi.from_url(f"{api.address}/api/v1/openapi.json")
+def _document() -> dict[str, Any]:
+    app = FastAPI()
+    app.include_router(api_router())
+    return app.openapi()
 
 
 # Live streams have no end.
-schema = schemathesis.pytest.from_fixture("api_schema").exclude(path_regex=r"/(changes|tail)$")
+schema = schemathesis.openapi.from_dict(_document()).exclude(path_regex=r"/(changes|tail)$")
 
 
 @schema.parametrize()
@@ -29,17 +38,18 @@ schema = schemathesis.pytest.from_fixture("api_schema").exclude(path_regex=r"/(c
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
-def test_every_answer_is_documented_and_none_is_a_failure(case: Case, idle: str) -> None:
+def test_every_answer_is_documented_and_none_is_a_failure(case: Case, api: Api, idle: str) -> None:
     _make_it_reach_something(case, idle)
-    case.call_and_validate()
+    case.call_and_validate(base_url=api.address, excluded_checks=NOT_MEANT)
 
 
 def _make_it_reach_something(case: Case, flow: str) -> None:
     """A name made up meets no flow, and ten thousand partitions are no test of an API."""
-    if len(str(case.path_parameters.get("flow", ""))) % 4:
+    name = str(case.path_parameters.get("flow", ""))
+    if len(name) % 4 and len(name) <= 100:
         case.path_parameters["flow"] = flow
-    if isinstance(case.body, dict) and isinstance(case.body.get("partitions"), int):
-        case.body["partitions"] = min(case.body["partitions"], 2)
+    if isinstance(case.body, dict) and case.body.get("partitions") in range(1, 10_001):
+        case.body["partitions"] = 1
     if case.query and case.query.get("wait") == "effective":
         case.query["timeout"] = 0.1
 

@@ -1,13 +1,12 @@
 """`/flows/{flow}/audit`: the control log and the journal, readable and filterable."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
 from holdfast.api.auditing import audit_page
-from holdfast.api.models import Audit, Model, milliseconds
+from holdfast.api.models import Audit, GivenTime, Model, milliseconds
 from holdfast.api.parameters import Cursor, KeyFilter, ServicesOf, View, Viewer
 from holdfast.api.problems import problems
 from holdfast.flows.journal import Outcome
@@ -43,8 +42,8 @@ async def audit(
     search: Annotated[
         str, Query(max_length=1_000, description="Part of key, actor, reason or note.")
     ] = "",
-    since: Annotated[datetime | None, Query(description="Not older than this.")] = None,
-    until: Annotated[datetime | None, Query(description="Older than this.")] = None,
+    since: Annotated[GivenTime | None, Query(description="Not older than this.")] = None,
+    until: Annotated[GivenTime | None, Query(description="Older than this.")] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 100,
     cursor: Cursor = None,
 ) -> AuditOut:

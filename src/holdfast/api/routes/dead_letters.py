@@ -2,14 +2,13 @@
 
 import asyncio
 from collections import Counter
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from holdfast.api.browsing import MAX_PAGE, Browse, Seen, browse
-from holdfast.api.models import Model, Moment, RecordOut, milliseconds, moment
+from holdfast.api.models import GivenTime, Model, Moment, RecordOut, milliseconds, moment
 from holdfast.api.parameters import Cursor, ServicesOf, View, Viewer
 from holdfast.api.problems import problems
 from holdfast.api.routes.records import (
@@ -57,8 +56,8 @@ async def browse_dead_letters(
     wanted: FilterOf,
     reason: _Reason = "",
     partition: PartitionOf = None,
-    since: Annotated[datetime | None, Query(description="Not older than this.")] = None,
-    until: Annotated[datetime | None, Query(description="Older than this.")] = None,
+    since: Annotated[GivenTime | None, Query(description="Not older than this.")] = None,
+    until: Annotated[GivenTime | None, Query(description="Older than this.")] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
     cursor: Cursor = None,
 ) -> PageOut:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from holdfast.access.masks import parse_mask
-from holdfast.api.models import Model, Moment, example, moment
+from holdfast.api.models import Body, Model, Moment, example, moment
 from holdfast.api.parameters import Admin, ServicesOf, View, Viewer, ready
 from holdfast.api.problems import problems
 from holdfast.errors import UnavailableError
@@ -22,7 +22,7 @@ _SEEN_S = 10.0
 _MASK = Annotated[str, Field(max_length=500)]
 
 
-class LimitsModel(Model):
+class LimitsModel(Body):
     """How much may be held."""
 
     key_events: int = Field(default=Limits().key_events, ge=1, le=2**53)
@@ -139,7 +139,7 @@ class FlowsOut(Model):
     flows: list[FlowOut]
 
 
-class NewFlow(Model):
+class NewFlow(Body):
     """A flow to be made."""
 
     model_config = example(name="orders", partitions=6, masks=["$.card.number"])
@@ -152,7 +152,7 @@ class NewFlow(Model):
     masks: list[_MASK] = Field(default=[], max_length=100, examples=[["$.card.number"]])
 
 
-class FlowChange(Model):
+class FlowChange(Body):
     """What may change of a flow while it runs; what is left out stays."""
 
     model_config = example(overflow="dead-letter")

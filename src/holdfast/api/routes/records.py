@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -12,8 +11,10 @@ from pydantic import Field
 from holdfast.api.browsing import MAX_PAGE, Browse, BrowsePage, Order, browse, read_one
 from holdfast.api.matching import Filter
 from holdfast.api.models import (
+    Body,
     Coordinate,
     GivenKey,
+    GivenTime,
     Model,
     Moment,
     RecordOut,
@@ -140,8 +141,8 @@ async def browse_records(
     offset: Annotated[
         int | None, Query(ge=0, le=_MAX_INT64, description="The first to show.")
     ] = None,
-    since: Annotated[datetime | None, Query(description="Not older than this.")] = None,
-    until: Annotated[datetime | None, Query(description="Older than this.")] = None,
+    since: Annotated[GivenTime | None, Query(description="Not older than this.")] = None,
+    until: Annotated[GivenTime | None, Query(description="Older than this.")] = None,
     order: Order = "newest",
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
     cursor: Cursor = None,
@@ -217,12 +218,12 @@ async def tail_topic(
     return EventStream(tail, (ChangeKind.RECORD, ChangeKind.SAMPLED), last_event_id)
 
 
-class HeaderIn(Model):
+class HeaderIn(Body):
     name: str = Field(max_length=1_000, examples=["trace"])
     value: str | None = Field(default=None, max_length=100_000, examples=["4bf92f35"])
 
 
-class NewEvent(Model):
+class NewEvent(Body):
     """An event to send: its value as JSON, as text, or as base64; none of them is a null."""
 
     model_config = example(key="customer-7", value={"id": 7, "total": 12.5})

@@ -1,6 +1,5 @@
 """Hold, release, dead-letter, extend: of one key, or of up to ten thousand."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
@@ -16,8 +15,10 @@ from holdfast.api.commanding import (
 )
 from holdfast.api.models import (
     Audit,
+    Body,
     Effect,
     GivenKey,
+    GivenTime,
     KeyName,
     Model,
     Moment,
@@ -48,7 +49,7 @@ _ExpiresIn = Annotated[
     Field(gt=0, lt=10**9, description="Seconds from now; or give `expires_at`.", examples=[7200]),
 ]
 _ExpiresAt = Annotated[
-    datetime | None,
+    GivenTime | None,
     Field(description="A time with its zone; or give `expires_in`.", examples=[None]),
 ]
 _Pace = Annotated[
@@ -64,7 +65,7 @@ _Timeout = Annotated[
 ]
 
 
-class HoldBody(Model):
+class HoldBody(Body):
     model_config = example(reason="payment disputed", expires_in=7200)
 
     reason: _Reason = ""
@@ -72,19 +73,19 @@ class HoldBody(Model):
     expires_at: _ExpiresAt = None
 
 
-class ReleaseBody(Model):
+class ReleaseBody(Body):
     model_config = example(pace=100)
 
     pace: _Pace = None
 
 
-class DeadLetterBody(Model):
+class DeadLetterBody(Body):
     model_config = example(reason="cannot be parsed downstream")
 
     reason: _Reason = ""
 
 
-class ExtendBody(Model):
+class ExtendBody(Body):
     """A new expiry; neither means that the hold does not expire any more."""
 
     model_config = example(expires_in=3600)
@@ -93,7 +94,7 @@ class ExtendBody(Model):
     expires_at: _ExpiresAt = None
 
 
-class BulkBody(Model):
+class BulkBody(Body):
     """The same for many keys."""
 
     model_config = example(
@@ -108,7 +109,7 @@ class BulkBody(Model):
     pace: _Pace = None
 
 
-class VoidBody(Model):
+class VoidBody(Body):
     model_config = example(offset=17, reason="written by hand")
 
     offset: int = Field(ge=0, le=2**63 - 1, description="Of the unreadable record.")
