@@ -132,6 +132,7 @@
     keys.dispatchEvent(new Event("input", { bubbles: true }));
   });
   document.body.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.target.id === "key-tools") $$(".keys input[type=checkbox]:checked").forEach((box) => { box.checked = false; });
     const form = event.target.closest("form");
     if (form) $$("[data-error]", form).forEach((place) => place.replaceChildren());
   });

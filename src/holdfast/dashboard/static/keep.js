@@ -27,16 +27,21 @@
     else patchChildren(from, to);
   }
 
+  /* What people have set: it is theirs, whatever the answer says. */
+  function kept(element) {
+    if (element.matches("input[type=checkbox], input[type=radio]")) return ["checked"];
+    if (element.matches("input:not([type=hidden]), select, textarea")) return ["value"];
+    return element.matches("dialog, details") ? ["open"] : [];
+  }
+
   function patchAttributes(from, to) {
-    const own = from.matches("input, select, textarea, dialog, details");
+    const theirs = kept(from);
     for (const name of from.getAttributeNames()) {
-      if (!to.hasAttribute(name) && !(own && /^(checked|value|open)$/.test(name)) && !/^(aria-busy|class)$/.test(name)) from.removeAttribute(name);
+      if (!to.hasAttribute(name) && !theirs.includes(name)) from.removeAttribute(name);
     }
     for (const { name, value } of to.attributes) {
-      if (own && /^(checked|value|open)$/.test(name)) continue;
-      if (from.getAttribute(name) !== value) from.setAttribute(name, value);
+      if (from.getAttribute(name) !== value && !theirs.includes(name)) from.setAttribute(name, value);
     }
-    if (from.hasAttribute("class") && !to.hasAttribute("class")) from.removeAttribute("class");
   }
 
   function patchChildren(from, to) {
@@ -47,7 +52,7 @@
       const key = keyOf(next);
       let match = key ? keyed.get(key) : at && !keyOf(at) ? at : null;
       if (match && !alike(match, next)) match = null;
-      if (match === null || match === undefined) {
+      if (!match) {
         from.insertBefore(next, at);
         continue;
       }
