@@ -40,6 +40,11 @@ class Child:
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "not started"
+        return self._process.pid
+
     def start(self) -> Self:
         """Start, and do not wait for anything."""
         assert not self.running, "already running"

@@ -1,5 +1,6 @@
 """One flow as it is now."""
 
+from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -72,6 +73,8 @@ class FlowView:
         self._rows: dict[bytes, KeyRow] = {}
         self._positions: dict[int, Position] = {}
         self._pending: dict[bytes, list[AuditRow]] = {}
+        self._pending_in: dict[int, deque[AuditRow]] = {}
+        """The same by the partition that carries them out, in the order of the control log."""
         self._audit = AuditWindow()
         self._control_end = control_from
         self._reports: dict[str, Report] = {}
@@ -248,30 +251,27 @@ class FlowView:
         """The newest report of a part."""
         return self._reports.get(part)
 
-    def _home(self, row: AuditRow) -> int:
-        return 0 if row.key is None else partition_of(row.key, self._definition.partitions)
-
     def _begin_pending(self, row: AuditRow) -> None:
-        position = self._positions.get(self._home(row))
+        if row.key is None:
+            return
+        home = partition_of(row.key, self._definition.partitions)
+        position = self._positions.get(home)
         if position is not None and row.offset < position.control:
             return
-        if row.key is not None:
-            self._pending.setdefault(row.key, []).append(row)
-            self._refresh(row.key)
+        self._pending.setdefault(row.key, []).append(row)
+        self._pending_in.setdefault(home, deque()).append(row)
+        self._refresh(row.key)
 
     def _end_pending(self, partition: int, control: int) -> None:
         """The partition has carried out all commands below that offset."""
-        done = [
-            key for key, rows in self._pending.items()
-            if rows[0].offset < control and self._home(rows[0]) == partition
-        ]  # fmt: skip
-        for key in done:
-            left = [row for row in self._pending[key] if row.offset >= control]
-            if left:
-                self._pending[key] = left
-            else:
-                del self._pending[key]
-            self._refresh(key)
+        waiting = self._pending_in.get(partition, deque())
+        while waiting and waiting[0].offset < control:
+            row = waiting.popleft()
+            assert row.key is not None
+            self._pending[row.key].remove(row)
+            if not self._pending[row.key]:
+                del self._pending[row.key]
+            self._refresh(row.key)
 
     def _refresh(self, key: bytes) -> None:
         """Put the key's row together anew, and tell if it is another."""

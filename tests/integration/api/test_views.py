@@ -53,6 +53,18 @@ def test_requested_command_is_pending_until_a_pipeline_has_carried_it_out(
     assert api.found(f"flows/{idle}")["health"]["state"] in ("unknown", "running", "starting")
 
 
+def test_ten_thousand_keys_are_taken_at_once_and_one_more_is_refused(api: Api, idle: str) -> None:
+    name = unique_name("bulk")
+    keys = [f"{name}-{number}" for number in range(10_000)]
+    body = {"command": "hold", "keys": keys, "reason": name}
+    done = api.asked(f"flows/{idle}/commands", body)
+    assert (done["requested"], done["failed"], len(done["results"])) == (10_000, 0, 10_000)
+    assert [row["key"] for row in done["results"]] == keys
+    assert api.found(f"flows/{idle}/keys", search=name, limit=1)["total"] == 10_000
+    answer = api.post(f"flows/{idle}/commands", json={**body, "keys": [*keys, "one more"]})
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid-request")
+
+
 def test_audit_goes_back_beyond_what_is_kept_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
