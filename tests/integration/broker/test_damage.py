@@ -1,6 +1,5 @@
 """A broker that finds its files other than it left them: it loads, and says what it did."""
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,14 +35,19 @@ def log_since(broker: EmbeddedBroker, before: str) -> str:
     return broker.log_text().removeprefix(before)
 
 
-def last_batch_position(data: bytes) -> int:
-    sizes = itertools.accumulate(b.size_in_bytes for b in batches(data))
-    return [0, *sizes][-2]
+def batch_ends(data: bytes) -> list[int]:
+    """Where the batches of an active segment end; room for more follows the last."""
+    ends = [0]
+    while (length := int.from_bytes(data[ends[-1] + 8 : ends[-1] + 12], "big")) > 0:
+        ends.append(ends[-1] + 12 + length)
+    return ends
 
 
 def test_a_torn_tail_is_cut_off_and_said(broker: EmbeddedBroker) -> None:
     before = broker.log_text()
-    with log_file(broker).open("ab") as file:
+    path = log_file(broker)
+    with path.open("r+b") as file:
+        file.seek(batch_ends(path.read_bytes())[-1])
         file.write(batch([b"torn" * 100])[:-17])
     broker.start()
     assert "torn tail" in log_since(broker, before)
@@ -51,21 +55,30 @@ def test_a_torn_tail_is_cut_off_and_said(broker: EmbeddedBroker) -> None:
     assert send(producer(broker), TOPIC, [b"next"]) == [RECORDS]
 
 
-def test_a_tail_of_zeros_is_cut_off_and_said(broker: EmbeddedBroker) -> None:
-    """What a file system may leave when the power goes: the size grew, the data did not come."""
+@pytest.mark.parametrize("zeros", [0, 5_000, 200_000])
+def test_room_after_the_log_is_cut_off(broker: EmbeddedBroker, zeros: int) -> None:
+    """A file system may leave more of it when the power goes: it grew, the data did not come."""
     before = broker.log_text()
-    with log_file(broker).open("ab") as file:
-        file.write(bytes(5_000))
+    path = log_file(broker)
+    data = path.read_bytes()
+    written = data[: batch_ends(data)[-1]]
+    assert len(data) > len(written) + 5_000, "an active segment has room"
+    if zeros:
+        path.write_bytes(written + bytes(zeros))
     broker.start()
-    assert "torn tail" in log_since(broker, before)
+    assert ("torn tail" in log_since(broker, before)) is (zeros == 200_000)
+    assert path.read_bytes() == written
     assert offsets(read(broker, TOPIC)) == list(range(RECORDS))
+    assert send(producer(broker), TOPIC, [b"next"]) == [RECORDS]
+    assert broker.stop() == 0
+    assert len(path.read_bytes()) == batch_ends(path.read_bytes())[-1]
 
 
 def test_a_flipped_byte_in_the_tail_costs_that_batch_alone(broker: EmbeddedBroker) -> None:
     before = broker.log_text()
     path = log_file(broker)
     data = bytearray(path.read_bytes())
-    data[last_batch_position(data) + 65] ^= 0x01
+    data[batch_ends(data)[-2] + 65] ^= 0x01
     path.write_bytes(data)
     broker.start()
     said = log_since(broker, before)

@@ -211,7 +211,9 @@ class PartitionLog:
         """Begin a new segment. If the disk refuses, the old one stays the active one."""
         interval = self.config.index_interval_bytes
         new = Segment.create(self._directory, self.end_offset, now_ms, interval, self._report)
-        self.segments.active.seal()
+        full = self.segments.active
+        full.seal()
+        self._unsynced.wrote(full.file, 0)
         self.segments.add(new)
         self._unsynced.wrote(new.file, 0)
         self._files_changed()
@@ -319,6 +321,7 @@ class PartitionLog:
         if self._changed:
             try:
                 self._mend()
+                self.segments.active.trim()
                 self._unsynced.want_checkpoint()
                 ticket = self.flush_targets()
                 assert ticket is not None

@@ -24,7 +24,7 @@ from holdfast.broker.log.directory import (
     remove_snapshots_after,
     segment_bases,
 )
-from holdfast.broker.log.files import remove
+from holdfast.broker.log.files import read_at, remove
 from holdfast.broker.log.index import AbortedTransaction
 from holdfast.broker.log.leftovers import finish_leftovers
 from holdfast.broker.log.producers import Producers
@@ -34,7 +34,7 @@ from holdfast.broker.log.replay import (
     rebuild_aborted_index,
     replay,
 )
-from holdfast.broker.log.segment import Place, Segment, SegmentFacts, empty_facts
+from holdfast.broker.log.segment import ROOM_BYTES, Place, Segment, SegmentFacts, empty_facts
 from holdfast.broker.log.segments import Segments
 from holdfast.broker.log.state import LogState
 
@@ -306,10 +306,13 @@ class _Recovery:
         if offset < start_of_next:
             self._report_damage(segment, position, segment.size, offset)
             return
-        self._report(
-            f"Cut a torn tail of {segment.size - position} bytes off {segment.path}, "
-            f"after offset {offset - 1}"
-        )
+        room = _room_at_the_end(segment, segment.size - position)
+        self._scanned_bytes -= room
+        torn = segment.size - position - room
+        if torn:
+            self._report(
+                f"Cut a torn tail of {torn} bytes off {segment.path}, after offset {offset - 1}"
+            )
         segment.size = position
         segment.trim()
 
@@ -354,3 +357,10 @@ class _Recovery:
             if self._needs_aborted.get(segment.base_offset, start) < start:
                 rebuild_aborted_index(segments, segment, end)
         return producers, start
+
+
+def _room_at_the_end(segment: Segment, size: int) -> int:
+    """How many of the last `size` bytes of the file were only made room for, and never written."""
+    size = min(size, ROOM_BYTES)
+    last = read_at(segment.file, size, segment.size - size)
+    return size - len(last.rstrip(b"\0"))

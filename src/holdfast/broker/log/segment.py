@@ -16,6 +16,10 @@ from holdfast.broker.log.scanning import Found, walk_checked, walk_headers
 from holdfast.broker.records.batch import HEADER_SIZE, BatchHeader, header_of
 
 MAX_RELATIVE_OFFSET = 2**31 - 1
+ROOM_BYTES = 64 * 1024
+"""How far the active file is made to reach beyond the log, as a hole. While its length stays as it
+is, a sync need not journal it, which takes a quarter off a small one. Recovery reads the hole, and
+there may be thousands of them: so no more than for a few hundred small batches."""
 
 
 class SegmentFacts(NamedTuple):
@@ -64,6 +68,7 @@ class Segment:
         "max_timestamp_offset",
         "offset_index",
         "path",
+        "reach",
         "report",
         "size",
         "time_index",
@@ -81,7 +86,7 @@ class Segment:
         stem = segment_stem(directory, facts.base_offset)
         self.path = stem + ".log"
         self.base_offset = facts.base_offset
-        self.size = facts.size
+        self.size = self.reach = facts.size
         self.begun_ms = facts.begun_ms
         self.first_timestamp = facts.first_timestamp
         self.max_timestamp = facts.max_timestamp
@@ -132,9 +137,13 @@ class Segment:
 
     def append(self, file: File, data: memoryview, last_offset: int, max_timestamp: int) -> None:
         """Write batches that end at `last_offset`. After an OSError nothing of them counts."""
+        end = self.size + len(data)
+        if end > self.reach:
+            truncate(file, end + ROOM_BYTES)
+            self.reach = end + ROOM_BYTES
         write_at(file, data, self.size)
         self.note(self.size, len(data), last_offset, max_timestamp)
-        self.size += len(data)
+        self.size = end
 
     def note(self, position: int, size: int, last_offset: int, max_timestamp: int) -> None:
         """Take what was written at `position` into account, and index it when one is due."""
@@ -153,7 +162,8 @@ class Segment:
         self.aborted_index.append(*aborted, aborted.crc)
 
     def seal(self) -> None:
-        """Nothing more will be appended: complete the indexes."""
+        """Nothing more will be appended: end the file where the log ends, complete the indexes."""
+        self.trim()
         self._index_time()
         self.write_indexes()
 
@@ -263,6 +273,7 @@ class Segment:
     def trim(self) -> None:
         """Cut from the file what is not part of the log."""
         truncate(self.file, self.size)
+        self.reach = self.size
 
     def _recount(self) -> None:
         """Know again, from the indexes and what follows them, what appending kept count of."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.unit.broker.log.world import NOW, FaultyDisk
+from tests.unit.broker.log.world import NOW, FaultyDisk, written_bytes
 
 from holdfast.broker.log import CleanState, PartitionLog, RecordsRejected, Source, compaction, files
 from holdfast.broker.log.cleaning import Job, clean
@@ -385,7 +385,7 @@ class History:
         paths = sorted(self.directory.glob("*.log"))
         unsynced: list[tuple[Path, int, int]] = []
         for path in paths:
-            data, position = path.read_bytes(), 0
+            data, position = written_bytes(path), 0
             for header, batch in iterate_batches(data):
                 if header.base_offset >= durable_end:
                     unsynced.append((path, position, len(batch)))

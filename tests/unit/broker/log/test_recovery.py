@@ -5,10 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.unit.broker.log.world import LogUnderTest, batch_positions, flip
+from tests.unit.broker.log.world import LogUnderTest, batch_positions, flip, written_bytes
 
 from holdfast.broker.log import CorruptRecords
 from holdfast.broker.log.leftovers import swap_name
+from holdfast.broker.log.segment import ROOM_BYTES
 from holdfast.broker.records.batch import iterate_batches
 
 SETTINGS = {"segment_bytes": 600, "index_interval_bytes": 100}
@@ -59,19 +60,21 @@ def test_clean_state_that_does_not_fit_the_files_is_not_believed(world: LogUnder
 def test_torn_tail_is_truncated_and_reported(world: LogUnderTest) -> None:
     world.put("20")
     last = world.file(".log")
-    whole = last.read_bytes()
-    for lost in range(1, 71):
-        last.write_bytes(whole[:-lost])
+    whole = written_bytes(last)
+    start = batch_positions(last)[-1]
+    for end in range(start + 1, len(whole)):
+        last.write_bytes(whole[:end])
         world.crash()
         assert world.values() == EXPECTED
-        assert world.reported("torn tail") or lost == len(whole) - batch_positions(last)[-1]
+        # A batch begins with zeros: they cannot be told from room for it.
+        assert world.reported("torn tail") is any(whole[start:end])
         assert world.put("20").base_offset == 20
 
 
 def test_flipped_byte_in_the_tail_batch_is_truncated(world: LogUnderTest) -> None:
     world.put("20")
     last = world.file(".log")
-    whole = last.read_bytes()
+    whole = written_bytes(last)
     for position in range(batch_positions(last)[-1], len(whole)):
         last.write_bytes(whole)
         flip(last, position)
@@ -80,12 +83,22 @@ def test_flipped_byte_in_the_tail_batch_is_truncated(world: LogUnderTest) -> Non
         assert world.reported("torn tail")
 
 
-def test_zeros_at_the_end_are_truncated(world: LogUnderTest) -> None:
+def test_zeros_at_the_end_are_room_and_cut_off_without_a_word(world: LogUnderTest) -> None:
     last = world.file(".log")
-    last.write_bytes(last.read_bytes() + bytes(5000))
+    written = written_bytes(last)
+    last.write_bytes(written + bytes(5000))
     world.crash()
     assert world.values() == EXPECTED
-    assert world.reported("torn tail of 5000 bytes")
+    assert last.read_bytes() == written
+    assert not world.reported("torn tail")
+
+
+def test_torn_tail_before_the_room_is_told_by_its_own_size(world: LogUnderTest) -> None:
+    last = world.file(".log")
+    last.write_bytes(written_bytes(last) + b"\1" * 30 + bytes(ROOM_BYTES - 30))
+    world.crash()
+    assert world.values() == EXPECTED
+    assert world.reported("torn tail of 30 bytes")
 
 
 @pytest.mark.parametrize("checkpointed", [True, False])
@@ -234,7 +247,7 @@ def test_segment_that_lost_synced_bytes_says_so(world: LogUnderTest) -> None:
 def test_torn_segment_before_an_empty_one_is_the_tail(world: LogUnderTest) -> None:
     world.put("20")
     torn = world.file(".log")
-    torn.write_bytes(torn.read_bytes()[:-1])
+    torn.write_bytes(written_bytes(torn)[:-1])
     (world.directory / f"{21:020}.log").touch()
     world.crash()
     assert world.values() == EXPECTED

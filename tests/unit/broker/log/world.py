@@ -6,6 +6,8 @@ from pathlib import Path
 
 from holdfast.broker.log import Appended, CleanState, PartitionLog, Source, files
 from holdfast.broker.records.batch import (
+    HEADER_SIZE,
+    MAGIC,
     BatchHeader,
     build_batch,
     control_batch,
@@ -137,12 +139,21 @@ def flip(path: Path, position: int) -> None:
 
 def batch_positions(path: Path) -> list[int]:
     """Where the batches of a good segment begin."""
-    data = path.read_bytes()
+    data = written_bytes(path)
     positions, position = [], 0
     while position < len(data):
         positions.append(position)
         position += header_of(data, position).size
     return positions
+
+
+def written_bytes(path: Path) -> bytes:
+    """The batches of a good segment, without the room that an active one has after them."""
+    data = path.read_bytes()
+    end = 0
+    while len(data) - end >= HEADER_SIZE and (header := header_of(data, end)).magic == MAGIC:
+        end += header.size
+    return data[:end]
 
 
 class FaultyDisk(files.Disk):
