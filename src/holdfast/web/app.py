@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from holdfast.access.gatekeeper import Gatekeeper
@@ -22,6 +23,7 @@ from holdfast.dashboard.assets import PATH as ASSETS_PATH
 from holdfast.dashboard.assets import Assets
 from holdfast.dashboard.routes.router import dashboard_router
 from holdfast.web.door import Door
+from holdfast.web.error_pages import show_error
 from holdfast.web.faults import Faults
 from holdfast.web.headers import SecurityHeaders
 from holdfast.web.health import Readiness, health_router
@@ -96,6 +98,7 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
     app.include_router(dashboard_router())
     app.mount(ASSETS_PATH, Assets(), name="static")
     install_problems(app)
+    app.add_exception_handler(HTTPException, show_error)  # an address that is none, mostly
     _add_openapi(app)
     return app
 

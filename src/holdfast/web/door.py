@@ -14,6 +14,7 @@ from holdfast.access.credentials import read_credentials
 from holdfast.access.gatekeeper import Gatekeeper
 from holdfast.api.problems import problem_of
 from holdfast.errors import HoldfastError, NotSignedInError
+from holdfast.web.error_pages import asks_for_page, error_answer
 
 LOGIN = "/login"
 OPEN_PATHS = frozenset({"/healthz", "/readyz", LOGIN, "/logout"})
@@ -38,7 +39,7 @@ class Door:
         except NotSignedInError as error:
             answer = _ask_to_sign_in(scope, headers) or problem_of(error)
         except HoldfastError as error:
-            answer = problem_of(error)
+            answer = error_answer(scope, error)
         else:
             await self._app(scope, receive, send)
             return
@@ -54,7 +55,7 @@ def _ask_to_sign_in(scope: Scope, headers: Headers) -> Response | None:
     if headers.get("HX-Request"):
         # A part of a page cannot become another page: htmx is told to go there.
         return Response(status_code=401, headers={"HX-Redirect": LOGIN})
-    if scope["method"] != "GET" or "text/html" not in headers.get("Accept", ""):
+    if not asks_for_page(scope):
         return None
     query = scope["query_string"].decode("latin-1")
     target = scope["path"] + (f"?{query}" if query else "")

@@ -4,7 +4,7 @@ import logging
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.api.problems import problem_of
+from holdfast.web.error_pages import error_answer
 
 log = logging.getLogger(__name__)
 
@@ -33,4 +33,4 @@ class Faults:
             log.exception("%s %s failed", scope["method"], scope["path"])
             if begun:
                 raise  # half an answer is out: the connection has to break, so that it is seen
-            await problem_of(error)(scope, receive, send)
+            await error_answer(scope, error)(scope, receive, send)

@@ -91,3 +91,14 @@ def test_metrics_count_requests_by_the_template_of_their_route(broker: EmbeddedB
     assert "/nothing" not in shown
     assert "holdfast_web_streams 0.0" in shown
     assert "holdfast_web_ready 1.0" in shown
+
+
+def test_an_address_that_is_none_is_a_page_for_people_and_a_problem_for_programs(
+    broker: EmbeddedBroker,
+) -> None:
+    with serving(broker) as client:
+        page = client.get("/nothing", headers={"Accept": "text/html"})
+        assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+        assert 'href="/"' in page.text
+        told = client.get("/nothing")
+        assert (told.status_code, told.json()["code"]) == (404, "not-found")
