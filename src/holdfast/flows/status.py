@@ -76,6 +76,9 @@ class Position:
     """The digest of the limits, policy and schema in force, as journalled."""
     overflow: bool = False
     """The flow is at its limit, and the journal says so."""
+    topics: str = ""
+    """Which topics these offsets are of, by parts of their ids: of a topic that was made anew they
+    would mean other records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,7 @@ def encode_position(position: Position) -> tuple[bytes, bytes]:
             "counted_from": position.counted_from,
             "settings": position.settings,
             "overflow": position.overflow or None,
+            "topics": position.topics or None,
         }
     )
 
@@ -211,6 +215,7 @@ def _position(value: bytes | None) -> Position:
         counted_from=document.integer("counted_from"),
         settings=document.text("settings"),
         overflow=document.flag("overflow"),
+        topics=document.optional_text("topics") or "",
     )
     document.end()
     return position

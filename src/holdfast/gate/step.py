@@ -36,6 +36,8 @@ class Moment:
     settings: GateSettings
     over: bool = False
     """The flow is at its limit: `flow_is_over` at the start of the batch."""
+    topics: str = ""
+    """Which topics the offsets are of: see `Position.topics`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,7 @@ class Step:
             counted_from=self._counted_from({*decided, *counted}, uncounted),
             settings=self._moment.settings.digest,
             overflow=self._moment.over,
+            topics=self._moment.topics,
         )
         status = tuple(
             entry or Active(key) for key, entry in changed.items() if key not in uncounted

@@ -81,8 +81,8 @@ class FlowGate:
         self.news = Event()
         """Set when there may be something to do: a command, a change, or the end."""
         self.stopping = Event()
-        self.owner = Owner(connection, flow.names, flow.partitions, end=end)
         self.guard = TopicGuard(connection, flow)
+        self.owner = Owner(connection, flow.names, flow.partitions, self.guard.check, end=end)
         self.tail = ControlTail(connection, flow.names, flow.partitions, self.news.set)
         self.producer_config: dict[str, Any] = {}
         """Sizes for producers, by the limits of the topics."""
@@ -200,7 +200,8 @@ class FlowGate:
         self.tail.read_through(end)
         self.holds.advance(self.tail.log, max(end, self.holds.through), self.clock())
         over = flow_is_over(self.states, self.settings.limits)
-        return Moment(self.id, self.flow.partitions, self.holds, self.settings, over)
+        topics = self.guard.identity
+        return Moment(self.id, self.flow.partitions, self.holds, self.settings, over, topics)
 
     def commands(self, state: PartitionState) -> list[Asked]:
         """The commands that the partition has yet to take."""
@@ -309,6 +310,8 @@ class FlowGate:
             )
             for p in range(self.flow.partitions)
         ]
+        for state in self.states:
+            self.guard.compare(state.position.topics)
         self.tail.start(min(state.position.control for state in self.states))
         self.tail.read_through(self.tail.end())
         self.holds = FlowHolds.build(self.states, self.tail.log)
@@ -353,6 +356,7 @@ class FlowGate:
         stale = {}
         for p, position in self.owner.committed().items():
             if position is None:
+                self.guard.check()  # with a topic go the offsets that were committed of it
                 raise MembershipLostError(
                     f"The committed offset of partition {p} is gone. It can be restored from "
                     "status by a new start."

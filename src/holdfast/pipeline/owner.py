@@ -16,7 +16,6 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from holdfast.client.connection import Connection
 from holdfast.client.kafka_errors import translate
 from holdfast.client.positions import Partition
-from holdfast.client.topics import Topics
 from holdfast.errors import GateStoppedError, HoldfastError, InvalidRecordError, TimedOutError
 from holdfast.flows.names import FlowNames
 from holdfast.flows.status import Position, decode_offset_metadata
@@ -59,9 +58,17 @@ class Owner:
     """
 
     def __init__(
-        self, connection: Connection, names: FlowNames, partitions: int, *, end: End = end_process
+        self,
+        connection: Connection,
+        names: FlowNames,
+        partitions: int,
+        check_topics: Callable[[], None],
+        *,
+        end: End = end_process,
     ) -> None:
+        """`check_topics` raises GateStoppedError if they are not those that they were."""
         self._connection = connection
+        self._check_topics = check_topics
         self._names = names
         self._all = {Partition(names.events, p) for p in range(partitions)}
         self._end = end
@@ -126,13 +133,10 @@ class Owner:
         self._end(REPLACED, f"Another pipeline has taken over the flow {self._names.flow!r}.")
 
     def _cause(self) -> GateStoppedError | None:
-        found = Topics(self._connection).describe(self._names.events).partitions
-        if found != len(self._all):
-            return GateStoppedError(
-                f"The gate has stopped: {self._names.events} has {found} partitions now, and had "
-                f"{len(self._all)}. Keys have moved between partitions, so their order cannot be "
-                "kept. Make a new flow with that many partitions, and move the producers there."
-            )
+        try:
+            self._check_topics()
+        except GateStoppedError as error:
+            return error
         group = self._names.group
         futures = self._connection.admin.describe_consumer_groups([group])
         if len(self._connection.wait(futures[group], f"Describing the group {group}").members) > 1:

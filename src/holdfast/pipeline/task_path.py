@@ -76,6 +76,7 @@ class TaskPath:
             group_metadata=gate.owner.group_metadata(),
             settings=moment.settings,
             over=moment.over,
+            topics=moment.topics,
             now=holds.now,
             holds=pickle.dumps(holds),
             holds_version=f"{gate.id} {holds.through} {holds.revision}",

@@ -78,6 +78,7 @@ class Job:
     group_metadata: bytes
     settings: GateSettings
     over: bool
+    topics: str
     now: int
     """The driver's time, which is that of all tasks."""
     holds: bytes
@@ -186,7 +187,8 @@ class Worker:
         committer = self._committer(job, p, fresh=share.worker != self.id)
         state = self._current(job, pickle.loads(share.state))  # noqa: S301  # our own driver's
         outcome.from_step = state.position.step
-        moment = Moment(job.owner, job.partitions, self._read_holds(job), job.settings, job.over)
+        holds = self._read_holds(job)
+        moment = Moment(job.owner, job.partitions, holds, job.settings, job.over, job.topics)
         interest = KeySet(keys_of_interest([state], moment.holds))
         for rows, end in _cut(batches, share.end):
             outcome.size += rows.nbytes

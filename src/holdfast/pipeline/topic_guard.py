@@ -13,6 +13,8 @@ from holdfast.errors import GateStoppedError, NotFoundError
 from holdfast.flows.registry import FlowDefinition
 
 _MOST_BATCH_BYTES = 1_000_000
+_PART_OF_ID = 8
+"""Characters of a topic's id that tell it from the one before."""
 _BATCH_OVERHEAD = 1_024
 """What a batch of so many bytes of records may be larger on the wire."""
 
@@ -32,6 +34,7 @@ class TopicGuard:
         self._flow = flow
         names = flow.names
         self._outputs = [names.processed, names.held, names.dlq, names.journal, names.status]
+        self._kept = [names.events, names.control, names.held]
         self._seen: dict[str, _Seen] = {}
 
     def begin(self) -> None:
@@ -57,16 +60,24 @@ class TopicGuard:
     def processed_partitions(self) -> int:
         return self._seen[self._flow.names.processed].partitions
 
+    @property
+    def identity(self) -> str:
+        """Of the topics whose offsets are kept: for a position to say which it speaks of."""
+        return " ".join(self._seen[topic].id[:_PART_OF_ID] for topic in self._kept)
+
+    def compare(self, identity: str) -> None:
+        """Raise GateStoppedError if a position was written for other topics than these. One that
+        says nothing is not compared."""
+        for topic, before in zip(self._kept, identity.split(), strict=False):
+            if self._seen[topic].id[:_PART_OF_ID] != before:
+                raise _made_anew(topic)
+
     def check(self) -> None:
         """Raise GateStoppedError if a topic is not the one that it was."""
         for topic, now in self._describe().items():
             before = self._seen[topic]
             if now.id != before.id:
-                raise GateStoppedError(
-                    f"The gate has stopped: {topic} was deleted and made anew. What was in it is "
-                    "gone, so the gate's positions mean nothing there. Restore it, or delete the "
-                    "flow and make it anew."
-                )
+                raise _made_anew(topic)
             if now.partitions != before.partitions:
                 raise GateStoppedError(
                     f"The gate has stopped: {topic} has {now.partitions} partitions now, and had "
@@ -103,3 +114,10 @@ class TopicGuard:
                 ) from None
             seen[topic] = _Seen(str(found.topic_id), len(found.partitions))
         return seen
+
+
+def _made_anew(topic: str) -> GateStoppedError:
+    return GateStoppedError(
+        f"The gate has stopped: {topic} was deleted and made anew. What was in it is gone, so the "
+        "gate's positions mean nothing there. Restore it, or delete the flow and make it anew."
+    )

@@ -1,19 +1,25 @@
 """What the gate promises, on real brokers; batches come without Spark here."""
 
 import json
+import random
 import subprocess
 import sys
 import time
+from collections import defaultdict
+from dataclasses import dataclass
 
 import pytest
 from tests.brokers import BrokerProcess
 from tests.integration.pipeline.world import World, eventually, running
+from tests.unit.gate.kafka import Kafka
+from tests.unit.gate.model import Explained
 
 from holdfast.client.held import Place, read_held
-from holdfast.flows.commands import Hold, encode_command
-from holdfast.flows.journal import Outcome
+from holdfast.flows.commands import Hold, decode_command, encode_command
+from holdfast.flows.journal import Outcome, decode_journal
 from holdfast.flows.registry import Limits
-from holdfast.flows.status import KeyState
+from holdfast.flows.status import KeyState, Position
+from holdfast.gate import HeldRow
 
 
 @pytest.fixture
@@ -40,6 +46,100 @@ def test_events_pass_unchanged_with_their_coordinate(world: World) -> None:
     world.check_each_event_once()
 
 
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A flow on which much was done while events flowed, and what came of it."""
+
+    world: World
+    positions: list[Position]
+    seed: int
+
+
+@pytest.fixture(scope="module")
+def story(kafka: BrokerProcess) -> Story:
+    """Random verbs on a few keys amid their events; in the end everything is released."""
+    seed = random.randrange(2**32)
+    chance = random.Random(seed)
+    world = World(kafka, limits=Limits(key_events=60), overflow="dead-letter")
+    keys = [b"k%d" % i for i in range(5)]
+    with running(world) as gate:
+        for number in range(1_500):
+            world.producer.produce(world.names.events, b"%d" % number, chance.choice(keys))
+            if chance.random() < 0.05:
+                some_verb(world, chance, chance.choice(keys))
+        world.producer.flush(30)
+        for key in keys:
+            world.flow.release(key)
+        world.wait_until_taken()
+        eventually(lambda: not any(s.entries for s in gate.states), f"all out; seed {seed}", 60)
+        positions = [state.position for state in gate.states]
+    return Story(world, positions, seed)
+
+
+def some_verb(world: World, chance: random.Random, key: bytes) -> None:
+    match chance.randrange(6):
+        case 0 | 1:
+            world.flow.hold(key)
+        case 2:
+            world.flow.hold(key, expires_in=chance.uniform(0.05, 0.3))
+        case 3:
+            world.flow.release(key)
+        case 4:
+            world.flow.release(key, pace=500.0)
+        case 5:
+            world.flow.dead_letter(key)
+
+
+def test_g1_each_event_ends_in_exactly_one_place(story: Story) -> None:
+    world = story.world
+    sent = [(m.partition(), m.offset()) for m in world.read(world.names.events)]
+    out = [o.source for t in (world.names.processed, world.names.dlq) for o in world.out(t)]
+    assert sorted(out) == sorted(sent), f"seed {story.seed}"
+
+
+def test_g2_a_keys_events_come_out_in_source_order(story: Story) -> None:
+    """In the order of the log of processed, which is the order that its readers see."""
+    offsets: dict[bytes | None, list[int]] = defaultdict(list)
+    for out in story.world.out(story.world.names.processed):
+        offsets[out.key].append(out.source[1])
+    assert len(offsets) == 5
+    for key, found in offsets.items():
+        assert found == sorted(found), f"{key!r}, seed {story.seed}"
+
+
+def test_g6_events_control_and_journal_explain_where_every_event_is(story: Story) -> None:
+    logs = logs_of(story)
+    assert any(logs.held), f"nothing was ever held; seed {story.seed}"
+    for p in range(story.world.partitions):
+        explained = Explained(logs, p)
+        explained.check()
+        explained.check_nothing_is_open()
+
+
+def logs_of(story: Story) -> Kafka:
+    """The flow's topics as lists, as the model of the gate's own tests knows them."""
+    world, logs = story.world, Kafka(story.world.partitions)
+    for message in world.read(world.names.events):
+        p, at = message.partition() or 0, message.offset() or 0
+        logs.events[p] += [None] * (at - len(logs.events[p]))
+        logs.send(p, message.key())
+    for message in world.read(world.names.control, partitions=1):
+        logs.ask(decode_command(message.key(), message.value()))
+    for message in world.read(world.names.journal):
+        record = decode_journal(message.key(), message.value())
+        logs.journal[message.partition() or 0].append(record)
+    for name, lists in ((world.names.processed, logs.processed), (world.names.dlq, logs.dlq)):
+        for out in world.out(name):
+            lists[out.source[0]].append(out.source[1])
+    for out in world.out(world.names.held):
+        row = HeldRow(0, out.source[1], 0, out.timestamp, None)
+        logs.held[out.partition].append((out.key or b"", row))
+    for p, position in enumerate(story.positions):
+        logs.committed[p] = position
+        logs.status[p].append(position)
+    return logs
+
+
 def test_hold_and_release_on_an_idle_flow_act_without_events(world: World) -> None:
     with running(world):
         world.flow.hold("a", reason="disputed").wait(20)
@@ -58,9 +158,9 @@ def test_hold_and_release_on_an_idle_flow_act_without_events(world: World) -> No
     world.check_each_event_once()
 
 
-def test_event_sent_after_an_acknowledged_hold_is_held(world: World) -> None:
-    """G3, a thousand times while other keys flow: sent the moment the hold is acknowledged."""
-    count = 1_000
+def test_g3_event_sent_after_an_acknowledged_hold_is_held(world: World) -> None:
+    """Thousands of times while other keys flow: sent the moment the hold is acknowledged."""
+    count = 2_000
     with running(world):
         for i in range(count):
             command = Hold(id=f"h{i}", actor="ana", at=1, key=b"k%d" % i)
@@ -77,8 +177,8 @@ def test_event_sent_after_an_acknowledged_hold_is_held(world: World) -> None:
     world.check_each_event_once()
 
 
-def test_held_events_come_out_before_newer_ones(world: World) -> None:
-    """G4: what arrives while the key drains queues behind."""
+def test_g4_held_events_come_out_before_newer_ones(world: World) -> None:
+    """What arrives while the key drains queues behind."""
     with running(world):
         world.flow.hold("k").wait(30)
         world.send(b"k", *(b"%d" % i for i in range(30)))
@@ -112,8 +212,7 @@ def test_a_hold_stops_a_drain_at_an_exact_event(world: World) -> None:
     world.check_each_event_once()
 
 
-def test_verbs_are_idempotent_and_say_what_came_of_them(world: World) -> None:
-    """G5."""
+def test_g5_verbs_are_idempotent_and_say_what_came_of_them(world: World) -> None:
     with running(world):
         assert world.flow.release("k").wait(30).outcome is Outcome.NOTHING_TO_DO
         assert world.flow.hold("k", command_id="one").wait(30).outcome is Outcome.HELD
@@ -150,10 +249,9 @@ def test_dead_lettered_events_leave_and_later_ones_follow_the_state(world: World
     world.check_each_event_once()
 
 
-def test_at_the_limit_a_blocking_flow_takes_no_more_and_goes_on_after_a_release(
+def test_g7_at_the_limit_a_blocking_flow_takes_no_more_and_goes_on_after_a_release(
     kafka: BrokerProcess,
 ) -> None:
-    """G7."""
     world = World(kafka, partitions=1, limits=Limits(key_events=5))
     with running(world) as gate:
         world.flow.hold("k").wait(30)
@@ -167,7 +265,7 @@ def test_at_the_limit_a_blocking_flow_takes_no_more_and_goes_on_after_a_release(
     world.check_each_event_once()
 
 
-def test_at_the_limit_a_dead_lettering_flow_goes_on(kafka: BrokerProcess) -> None:
+def test_g7_at_the_limit_a_dead_lettering_flow_goes_on(kafka: BrokerProcess) -> None:
     world = World(kafka, partitions=1, limits=Limits(key_events=3), overflow="dead-letter")
     with running(world):
         world.flow.hold("k").wait(30)
@@ -196,8 +294,7 @@ def test_events_of_a_held_key_in_a_foreign_partition_are_held_there(world: World
     world.check_each_event_once()
 
 
-def test_an_unreadable_command_stops_the_gate_until_it_is_voided(world: World) -> None:
-    """G8."""
+def test_g8_an_unreadable_command_stops_the_gate_until_it_is_voided(world: World) -> None:
     with running(world) as gate:
         world.producer.produce(world.names.control, b"not a command", b"k")
         world.producer.flush(30)

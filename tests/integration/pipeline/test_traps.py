@@ -1,11 +1,12 @@
 """What went wrong in experiments, each by name."""
 
 from contextlib import suppress
+from dataclasses import replace
 from threading import Thread
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from kafka.protocol.consumer import LeaveGroupRequest
 from tests.brokers import BrokerProcess
@@ -23,11 +24,13 @@ from tests.wire import Wire
 from holdfast.client.positions import Offsets, Partition
 from holdfast.errors import GateStoppedError, NotFoundError, TransientError
 from holdfast.flows.journal import Outcome
+from holdfast.flows.registry import Limits
+from holdfast.flows.status import Position, encode_offset_metadata
 from holdfast.pipeline.driver_path import Ranges, take_rows
 from holdfast.pipeline.exits import REPLACED
 from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
 from holdfast.pipeline.keeper import Keeper
-from holdfast.pipeline.owner import INSTANCE_ID
+from holdfast.pipeline.owner import INSTANCE_ID, _Member
 from holdfast.pipeline.transactions import CallHangsError, Transactions
 
 
@@ -112,17 +115,48 @@ def test_an_offset_that_someone_else_committed_stops_the_gate(world: World) -> N
     with gate_of(world) as gate:
         Feeder(world.connection, gate).batch()
         metadata = gate.owner.group_metadata()
-    meddler = Producer({"bootstrap.servers": world.kafka.bootstrap, "transactional.id": "meddler"})
-    meddler.init_transactions(30)
-    meddler.begin_transaction()
-    forged = TopicPartition(
-        world.names.events, 0, 0, '{"version":1,"control":0,"step":1,"owner":"me"}'
-    )
-    meddler.send_offsets_to_transaction([forged], metadata, 30)
-    meddler.commit_transaction(30)
+    meddle(world, metadata, Position(offset=0, control=0, step=1, owner="me"))
     with pytest.raises(GateStoppedError, match="Something else has written"):
         with gate_of(world):
             pass
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("stranger", [True, False], ids=["another-owner", "another-step"])
+def test_a_position_that_someone_committed_meanwhile_is_seen_before_the_next_step(
+    world: World, stranger: bool
+) -> None:
+    world.send(b"k", b"1")
+    with gate_of(world) as gate:
+        before = gate.states[0].position
+        forged = replace(before, offset=1, step=before.step + 1)
+        forged = replace(forged, owner="a stranger") if stranger else forged
+        meddle(world, gate.owner.group_metadata(), forged)
+        if stranger:
+            with pytest.raises(Ended) as ended:
+                gate.carry_out(gate.moment)
+            assert ended.value.code == REPLACED
+        else:  # no state of that step can be found, so nothing is done
+            Thread(target=_carry_out_nothing, args=(gate,), daemon=True).start()
+            eventually(lambda: "not at step" in str(gate.trouble), "a gate that says why")
+        assert gate.counts.taken == 0
+    assert world.processed() == []
+
+
+def _carry_out_nothing(gate: FlowGate) -> None:
+    with suppress(GateClosedError):
+        gate.carry_out(lambda: None)
+
+
+def meddle(world: World, group_metadata: bytes, position: Position) -> None:
+    """Commit a position in the group's name."""
+    meddler = Producer({"bootstrap.servers": world.kafka.bootstrap, "transactional.id": "meddler"})
+    meddler.init_transactions(30)
+    meddler.begin_transaction()
+    metadata = encode_offset_metadata(position)
+    place = TopicPartition(world.names.events, 0, position.offset, metadata)
+    meddler.send_offsets_to_transaction([place], group_metadata, 30)
+    meddler.commit_transaction(30)
 
 
 def test_lost_status_stops_the_gate(world: World) -> None:
@@ -155,28 +189,57 @@ def recreate(world: World, topic: str, config: dict[str, str] | None = None) -> 
     eventually(served, f"{topic} served")
 
 
-def test_a_topic_made_anew_stops_the_gate(world: World) -> None:
+@pytest.mark.parametrize("topic", ["events", "dlq"])
+def test_a_topic_made_anew_stops_the_gate_before_its_next_step(world: World, topic: str) -> None:
+    """Offsets mean other events there: none is taken, though the new log is as long as the old."""
+    name = getattr(world.names, topic)
+    world.send(b"k", b"1", b"2")
     with gate_of(world) as gate:
-        recreate(world, world.names.dlq)
-        eventually(lambda: _topics_are_wrong(gate, "made anew"), "the guard's word")
-        with pytest.raises(GateStoppedError, match="made anew"):
-            gate.moment()
+        feeder = Feeder(world.connection, gate)
+        ranges = feeder.plan()
+        rows = feeder.rows(ranges)
+        recreate(world, name)
+        if topic == "events":
+            world.send(b"k", b"other", b"events")
+        taking = Thread(target=_take, args=(gate, ranges, rows), daemon=True)
+        taking.start()
+        eventually(lambda: _says(gate, "made anew", "no topic"), "a gate that says why")
+        assert gate.counts.taken == 0
+    taking.join(30)
+    assert world.processed() == []
+    if topic == "events":  # nor does a new start forget which topic it was
+        with pytest.raises(GateStoppedError, match="made anew"), gate_of(world):
+            pass
 
 
-def _topics_are_wrong(gate: FlowGate, why: str) -> bool:
-    gate.check_topics()
-    return why in str(gate.trouble)
+def _says(gate: FlowGate, *words: str) -> bool:
+    return any(word in str(gate.trouble) for word in words)
 
 
 @pytest.mark.parametrize("topic", ["events", "processed"])
-def test_a_changed_partition_count_stops_the_gate(world: World, topic: str) -> None:
+def test_a_changed_partition_count_stops_the_gate_before_its_next_step(
+    world: World, topic: str
+) -> None:
     name = getattr(world.names, topic)
     with gate_of(world) as gate:
         admin = AdminClient({"bootstrap.servers": world.kafka.bootstrap})
         admin.create_partitions([NewPartitions(name, 2)])[name].result(30)
-        eventually(lambda: _topics_are_wrong(gate, "partitions"), "the guard's word")
-        with pytest.raises(GateStoppedError, match="partitions"):
-            gate.moment()
+        eventually(lambda: world.client.topics.describe(name).partitions == 2, "two partitions")
+        world.send(b"k", b"1", partition=0)
+        rows = Feeder(world.connection, gate).rows({0: (0, 1)})
+        taking = Thread(target=_take, args=(gate, {0: (0, 1)}, rows), daemon=True)
+        taking.start()
+        eventually(lambda: "partitions" in str(gate.trouble), "a gate that says why")
+        assert gate.counts.taken == 0
+    taking.join(30)
+    assert world.processed() == []
+
+
+def test_an_idle_flow_says_that_its_topics_have_changed(world: World) -> None:
+    with gate_of(world) as gate:
+        recreate(world, world.names.dlq)
+        gate.check_topics()
+        assert "made anew" in str(gate.trouble)
 
 
 def test_another_consumer_in_the_group_stops_the_gate(kafka: BrokerProcess) -> None:
@@ -251,6 +314,129 @@ def test_rows_that_were_released_are_let_go_of_and_no_others(world: World) -> No
     assert sorted(world.processed()) == [b"1", b"2", b"3"]
     with gate_of(world) as gate:  # nothing that was let go of is missed
         assert gate.states[0].events == 0
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_zombie_that_trims_deletes_nothing_that_is_needed(world: World) -> None:
+    """It knows nothing of what was held since it was replaced, but sees that held has grown. Only
+    a committed trim point is used, and its commit is refused."""
+    with gate_of(world) as zombie:
+        keeper = Keeper(zombie)
+        world.flow.hold("a")
+        world.send(b"a", b"1")
+        Feeder(world.connection, zombie).batch()
+        world.flow.release("a")
+        eventually(lambda: keeper.turn() is not None and not zombie.states[0].entries, "a out")
+        zombie.carry_out(lambda: keeper._step(publish=0, trim=True, force=False))
+        committed = zombie.states[0].position.trim
+        assert committed > 0
+        heir = FlowGate(world.connection, world.flow.describe(), end=end_by_exception)
+        heir.start()
+        world.flow.hold("b")
+        world.send(b"b", b"2", b"3")
+        Feeder(world.connection, heir).batch()
+        keeper._let_go()  # what it has committed before it was replaced
+        held = Partition(world.names.held, 0)
+        assert Offsets(world.connection).starts([held])[held] == committed
+        with pytest.raises(Ended) as ended:
+            keeper.turn(trim=True)
+        assert ended.value.code == REPLACED
+        assert Offsets(world.connection).starts([held])[held] == committed
+        world.flow.release("b")
+        follower = Keeper(heir)
+        eventually(lambda: follower.turn() is not None and not heir.states[0].entries, "b out")
+        heir.close()
+    assert world.processed() == [b"1", b"2", b"3"]
+    world.check_each_event_once()
+
+
+def test_positions_are_committed_again_every_day_though_nothing_happens(
+    kafka: BrokerProcess,
+) -> None:
+    """Offsets of a group that commits nothing expire."""
+    world = World(kafka, partitions=2)
+    with gate_of(world) as gate:
+        keeper = Keeper(gate)
+        keeper.turn()
+        steps = [state.position.step for state in gate.states]
+        keeper.turn()
+        assert [state.position.step for state in gate.states] == steps
+        gate.committed_at -= 24 * 60 * 60
+        keeper.turn()
+        assert [state.position.step for state in gate.states] == [step + 1 for step in steps]
+        committed = gate.owner.committed()
+        assert [committed[p].step for p in (0, 1)] == [step + 1 for step in steps]  # type: ignore[union-attr]
+        keeper.turn()
+        assert [state.position.step for state in gate.states] == [step + 1 for step in steps]
+
+
+def test_offsets_that_the_owners_paused_consumer_cannot_find_are_nobodys_concern(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fetch that began before the pause may find that its offset was deleted."""
+    world.send(b"k", b"1", b"2")
+    with gate_of(world) as gate:
+        Feeder(world.connection, gate).batch()
+        errors, real = [], _Member._take_error
+
+        def noted(self: _Member, error: KafkaError) -> None:
+            real(self, error)
+            errors.append(error.code())
+
+        monkeypatch.setattr(_Member, "_take_error", noted)
+        place = TopicPartition(world.names.events, 0, 2)
+        admin = AdminClient({"bootstrap.servers": world.kafka.bootstrap})
+        admin.delete_records([place])[place].result(30)
+        member = gate.owner._member
+        assert member is not None
+        member.consumer.resume([TopicPartition(world.names.events, 0)])
+        eventually(lambda: KafkaError._AUTO_OFFSET_RESET in errors, "a fetch of what is gone")
+        gate.owner.check()
+        world.send(b"k", b"3")
+        Feeder(world.connection, gate).batch()
+    assert world.processed() == [b"1", b"2", b"3"]
+
+
+def test_changed_limits_are_journalled_on_an_idle_flow(world: World) -> None:
+    with running(world) as gate:
+        world.flow.hold("k").wait(30)
+        world.send(b"k", b"1", b"2")
+        world.wait_until_taken()
+        gate.change(world.definition_with(limits=Limits(key_events=2)))
+        world.wait_for(Outcome.OVERFLOW_BEGUN, b"k")
+        gate.change(world.definition_with(limits=Limits(key_events=3)))
+        world.wait_for(Outcome.OVERFLOW_ENDED, b"k")
+    settings = [r.settings for r in world.journal() if r.outcome is Outcome.CHANGED]
+    assert ['"key_events":2' in s for s in settings] == [False, True, False]
+
+
+@pytest.mark.parametrize("topic", ["events", "held"])
+def test_a_hung_transaction_on_a_topic_holds_back_what_is_behind_it_and_no_more(
+    world: World, topic: str
+) -> None:
+    """Nothing passes it, nothing is lost, and all goes on when it ends."""
+    hung = Producer(
+        {"bootstrap.servers": world.kafka.bootstrap, "transactional.id": world.flow.name}
+    )
+    hung.init_transactions(30)
+    with running(world) as gate:
+        world.flow.hold("k").wait(30)
+        hung.begin_transaction()
+        hung.produce(getattr(world.names, topic), b"open", b"x", partition=0)
+        hung.flush(30)
+        world.send(b"k", b"1")
+        world.send(b"o", b"2")
+        if topic == "held":
+            eventually(lambda: world.processed() == [b"2"], "the other event")
+            world.flow.release("k")
+            eventually(lambda: "transaction left open" in str(gate.trouble), "its word")
+        assert b"1" not in world.processed()
+        hung.abort_transaction(30)
+        if topic == "events":
+            eventually(lambda: world.processed() == [b"2"], "the other event")
+            world.flow.release("k")
+        eventually(lambda: world.processed() == [b"2", b"1"], "the held event")
+    world.check_each_event_once()
 
 
 @pytest.mark.parametrize("commits", [False, True], ids=["before", "after"])

@@ -129,11 +129,11 @@ class World:
         places = [Partition(topic, p) for p in range(partitions or self.partitions)]
         return {p.number: end for p, end in Offsets(self.connection).ends(places).items()}
 
-    def read(self, topic: str) -> list[Message]:
+    def read(self, topic: str, partitions: int | None = None) -> list[Message]:
         """All committed records of a topic, partition by partition."""
         found: list[Message] = []
         reader = LogReader(self.connection, isolation="read_committed", patience=DEADLINE_S)
-        places = [Partition(topic, p) for p in range(self.partitions)]
+        places = [Partition(topic, p) for p in range(partitions or self.partitions)]
         starts = Offsets(self.connection).starts(places)
         ends = Offsets(self.connection, committed_only=False).ends(places)
         for place in places:
