@@ -29,6 +29,7 @@ def test_page_stays_usable_at_ten_thousand_held_keys(page: Page, stack: Stack, s
     expect(page.locator("#keys footer")).to_contain_text("25 of 10,000")
     page.get_by_role("link", name="Next page").click()
     expect(rows.first).to_contain_text(f"{stem}-00025")
+    page.wait_for_load_state()
     page.locator("#key-search").fill(f"{stem}-09")
     expect(page.locator("#keys footer")).to_contain_text("25 of 1,000")
     expect(page).to_have_url(lambda url: f"q={stem}-09" in url)

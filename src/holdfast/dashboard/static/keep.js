@@ -78,8 +78,9 @@
 
   /* An answer to a question that is no longer asked, because the filter is another by now. */
   document.addEventListener("htmx:beforeSwap", (event) => {
-    const { elt, target, requestConfig } = event.detail;
-    if (elt === target && elt.hasAttribute("hx-get") && elt.getAttribute("hx-get") !== requestConfig.path) event.detail.shouldSwap = false;
+    const { target, requestConfig } = event.detail;
+    const own = requestConfig.elt === target && target.hasAttribute("hx-get");
+    if (own && target.getAttribute("hx-get") !== requestConfig.path) event.detail.shouldSwap = false;
   });
 
   htmx.defineExtension("keep", {

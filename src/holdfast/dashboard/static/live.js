@@ -91,8 +91,8 @@
     document.addEventListener("visibilitychange", sleepOrWake);
     window.addEventListener("online", () => { if (lost) connect(); });
     window.addEventListener("pagehide", () => { if (source) source.close(); });
-    setInterval(() => { if (source && !lost && Date.now() - heard > SILENCE_MS) lose(); else if (!lost) show(); }, 1000);
-  } else if (sign) sign.hidden = true;
+    setInterval(() => { if (source && !lost && Date.now() - heard > SILENCE_MS) lose(); else if (source && source.readyState === EventSource.OPEN) show(); }, 1000);
+  }
 
   /* Times that run on their own: how long something has been waiting, or is still to wait. */
   function span(ms) {
