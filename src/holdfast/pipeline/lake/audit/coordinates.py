@@ -7,6 +7,7 @@ of that key all meet: so every question is answered in one pass.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sql
@@ -22,9 +23,10 @@ from holdfast.pipeline.lake.audit.journal import at, key_hash
 from holdfast.pipeline.lake.audit.verification import Fault
 from holdfast.pipeline.writer import DEAD_LETTERED
 
-EVENT, LANDED, PROCESSED, HELD, DEAD, DEAD_ASKED, STILL_HELD, STRETCH = range(8)
-"""What a row says: which log it is of. DEAD_ASKED: a dead letter by command. STILL_HELD: held, and
-not out, when it was verified last. STRETCH: here begins a stretch in which the key is held."""
+EVENT, LANDED, BOTH, PROCESSED, HELD, DEAD, DEAD_ASKED, STILL_HELD, STRETCH = range(9)
+"""What a row says: which log it is of. BOTH: a row of the raw zone where it has every offset, so
+that the events need not be read as well. DEAD_ASKED: a dead letter by command. STILL_HELD: held,
+and not out, when it was verified last. STRETCH: here begins a stretch in which the key is held."""
 
 ROWS_PER_TASK = 750_000
 """So many rows are sorted by one task: they fit into the memory that a small driver gives it."""
@@ -47,6 +49,8 @@ class Scope:
     log_ends: Mapping[int, int]
     raw: tuple[Mapping[int, int], Mapping[int, int]] | None
     """From where up to where the raw zone must be complete; None: it is not looked at."""
+    dense: frozenset[int]
+    """Partitions in which the raw zone has every offset of that range."""
     held_since: Mapping[int, int]
     losses: Sequence[tuple[int, int, int]] = ()
 
@@ -105,7 +109,10 @@ def landed_rows(table: DataFrame, scope: Scope) -> DataFrame:
     rows = table.where(
         (offset >= at(scope.raw[0], partition)) & (offset < at(scope.ends, partition))
     )
-    return rows.select(*_row(LANDED, partition, offset))
+    complete = offset < at(
+        {p: end if p in scope.dense else 0 for p, end in scope.raw[1].items()}, partition
+    )
+    return rows.select(*_row(sql.when(complete, BOTH).otherwise(LANDED), partition, offset))
 
 
 def still_held(table: DataFrame) -> DataFrame:
@@ -127,14 +134,14 @@ def markers(stretches: DataFrame) -> DataFrame:
 
 
 def judge(rows: DataFrame, scope: Scope, tasks: int) -> DataFrame:
-    """One row for each coordinate, with the faults that it shows, and whether it is still held."""
+    """One row for each coordinate, with what is known of it: see `suspicious` and `named`."""
     tag = sql.col("tag")
     places = (
         rows.repartition(tasks, "p", "k")
         .groupBy("p", "k", "o")
         .agg(
-            sql.count_if(tag == EVENT).alias("events"),
-            sql.count_if(tag == LANDED).alias("landed"),
+            sql.count_if(tag.isin(EVENT, BOTH)).alias("events"),
+            sql.count_if(tag.isin(LANDED, BOTH)).alias("landed"),
             sql.count_if(tag == PROCESSED).alias("processed"),
             sql.count_if(tag.isin(HELD, STILL_HELD)).alias("held"),
             sql.count_if(tag.isin(DEAD, DEAD_ASKED)).alias("dead_letters"),
@@ -149,8 +156,18 @@ def judge(rows: DataFrame, scope: Scope, tasks: int) -> DataFrame:
             sql.max("dead").alias("dead"),
         )
     )
-    seen = _with_neighbours(_with_presence(places, scope))
-    return seen.withColumn("faults", _faults(scope)).where("found > 0")
+    return _with_neighbours(_with_presence(places, scope)).where("found > 0")
+
+
+def suspicious(scope: Scope) -> Column:
+    """Whether a coordinate shows any fault. Cheap, since it is asked of every one of them."""
+    return reduce(Column.__or__, _faults(scope).values())
+
+
+def named(scope: Scope) -> Column:
+    """The faults of a coordinate, as an array."""
+    kinds = (sql.when(shown, fault.value) for fault, shown in _faults(scope).items())
+    return sql.array_compact(sql.array(*kinds))
 
 
 def _with_presence(places: DataFrame, scope: Scope) -> DataFrame:
@@ -195,8 +212,8 @@ def _with_neighbours(places: DataFrame) -> DataFrame:
     )
 
 
-def _faults(scope: Scope) -> Column:
-    """The faults of a coordinate, as an array."""
+def _faults(scope: Scope) -> dict[Fault, Column]:
+    """For each fault, whether a coordinate shows it."""
     p, o = sql.col("p"), sql.col("o")
     in_stretch = sql.coalesce(o < sql.col("held_until"), sql.lit(False))
     untrimmed = o >= at(scope.held_since, p)
@@ -220,8 +237,7 @@ def _faults(scope: Scope) -> Column:
         Fault.STUCK: in_stretch & sql.col("pending") & (o < sql.col("held_due")),
         **_raw_faults(scope),
     }
-    kinds = (sql.when(sql.coalesce(c, sql.lit(False)), fault.value) for fault, c in wrong.items())
-    return sql.array_compact(sql.array(*kinds))
+    return {fault: sql.coalesce(shown, sql.lit(False)) for fault, shown in wrong.items()}
 
 
 def _raw_faults(scope: Scope) -> dict[Fault, Column]:

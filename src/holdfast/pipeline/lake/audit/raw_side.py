@@ -62,6 +62,25 @@ class RawSide:
             }
         return begin, {p: min(landed.positions.get(p, 0), end) for p, end in ends.items()}
 
+    def dense(self, expected: Range) -> frozenset[int]:
+        """The partitions in which it has every offset that is expected, each once. Where it does,
+        the events need not be read to know which there are: there can be no others."""
+        partition, offset = sql.col("partition"), sql.col("offset")
+        within = (offset >= at(expected[0], partition)) & (offset < at(expected[1], partition))
+        found = (
+            self.rows()
+            .where(within)
+            .groupBy("partition")
+            .agg(sql.count("*").alias("rows"), sql.sum("offset").alias("sum"))
+            .collect()
+        )
+        seen = {row["partition"]: (row["rows"], row["sum"]) for row in found}
+        return frozenset(
+            p
+            for p, start in expected[0].items()
+            if seen.get(p) == _every_offset(start, expected[1][p])
+        )
+
     def count_below(self, offsets: Mapping[int, int]) -> int:
         below = sql.col("offset") < at(offsets, sql.col("partition"))
         return self.rows().where(below).count()
@@ -75,3 +94,8 @@ class RawSide:
         detail = f"{now} rows below what was verified, where {border.raw_rows} were: see --full"
         example = Example("raw zone", 0, min(border.raw.values()), detail)
         return {fault: Found(fault, abs(now - border.raw_rows), (example,))}
+
+
+def _every_offset(start: int, end: int) -> tuple[int, int]:
+    """How many offsets there are from `start` up to `end`, and what they add up to."""
+    return end - start, (start + end - 1) * (end - start) // 2

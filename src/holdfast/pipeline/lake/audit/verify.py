@@ -24,7 +24,9 @@ from holdfast.pipeline.lake.audit.coordinates import (
     judge,
     landed_rows,
     markers,
+    named,
     still_held,
+    suspicious,
     within,
 )
 from holdfast.pipeline.lake.audit.journal import (
@@ -193,15 +195,17 @@ class _Audit:
         starts = {p: min(began.get(p, end), end) for p, end in bounds.taken.items()}
         ends = dict(bounds.taken)
         starts, ends = self._limit(starts, ends)
+        expected = None
+        if landed is not None:
+            expected = self._raw.expected((starts, ends), landed, border, bounds)
         return Scope(
             starts=starts,
             ends=ends,
             border=starts if border is None else border.events,
             log_starts=bounds.events.starts,
             log_ends=bounds.events.ends,
-            raw=None
-            if landed is None
-            else self._raw.expected((starts, ends), landed, border, bounds),
+            raw=expected,
+            dense=frozenset() if expected is None else self._raw.dense(expected),
             held_since=bounds.held_since,
             losses=losses(journal),
         )
@@ -251,12 +255,13 @@ class _Audit:
         ]
         outputs = [logs.processed(parts[0]), logs.held(parts[1]), logs.dead(parts[2])]
         rows = [logs.events(events), *(within(each, scope) for each in outputs)]
+        length = events.length + sum(part.length for part in parts)
         if scope.raw is not None:
             rows.append(landed_rows(self._raw.rows(), scope))
+            length += Stretch(*scope.raw).length
         if border is not None:
             rows.append(still_held(self._remembered.still_held()))
         rows.append(markers(stretches(journal, bounds)))
-        length = (2 if scope.raw else 1) * events.length + sum(part.length for part in parts)
         seen = Observation()
         judged = (
             judge(reduce(DataFrame.unionByName, rows), scope, max(2, -(-length // ROWS_PER_TASK)))
@@ -268,20 +273,21 @@ class _Audit:
                 sql.sum("landed").alias("landed"),
                 sql.count_if("pending").alias("held"),
             )
-            .where("size(faults) > 0 OR pending")
-            .select("p", "k", "o", "faults", "pending")
+            .where(suspicious(scope) | sql.col("pending"))
+            .select("p", "k", "o", named(scope).alias("faults"), "pending")
         )
         judged = self._keep_at_hand(judged)
         judged.count()
         return judged, {name: int(count or 0) for name, count in seen.get.items()}
 
     def _events_to_read(self, scope: Scope) -> Stretch:
+        """What of the events the raw zone does not tell by itself."""
         starts = {p: max(scope.border[p], scope.log_starts[p]) for p in scope.starts}
         if scope.raw is not None:
-            starts = {
-                p: min(start, max(scope.raw[0][p], scope.log_starts[p]))
-                for p, start in starts.items()
-            }
+            raw_starts, raw_ends = scope.raw
+            for p, start in starts.items():
+                needed = raw_ends[p] if p in scope.dense else min(start, raw_starts[p])
+                starts[p] = max(needed, scope.log_starts[p])
         return Stretch({p: min(s, scope.ends[p]) for p, s in starts.items()}, scope.ends)
 
     def _name(self, judged: DataFrame, others: list[DataFrame]) -> dict[Fault, Found]:
