@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import uuid
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from time import time
 from typing import Literal
@@ -27,6 +28,9 @@ MAX_WAIT_S = 50.0
 _ACKNOWLEDGED_S = 20.0
 _SEEN_S = 5.0
 """How long to wait for our own view to show what was just requested."""
+
+# Of their own: a hold must not wait for a thread behind those who browse.
+_threads = ThreadPoolExecutor(8, thread_name_prefix="commands")
 
 Verb = Literal["hold", "release", "dead-letter", "extend"]
 
@@ -88,12 +92,28 @@ async def command_keys(
     unique = list(dict.fromkeys(keys))
     if not 1 <= len(unique) <= MAX_KEYS:
         raise InvalidArgumentError(f"Name 1 to {MAX_KEYS} keys, not {len(unique)}.")
+    loop = asyncio.get_running_loop()
+    receipts = await loop.run_in_executor(
+        _threads, _request, services, view, order, unique, actor, idempotency_key, len(keys) == 1
+    )
+    return await _followed(view, receipts, wait)
+
+
+def _request(
+    services: Services,
+    view: FlowView,
+    order: Order,
+    keys: Sequence[bytes],
+    actor: Actor,
+    idempotency_key: str | None,
+    single: bool,
+) -> list[Receipt]:
+    """Append what is to be appended, and return once all of it is acknowledged, or refused."""
     now = round(time() * 1000)
     stem = _stem(actor, idempotency_key)
-    single = len(keys) == 1
     receipts: dict[bytes, Receipt] = {}
     commands: dict[bytes, Command] = {}
-    for key in unique:
+    for key in keys:
         command_id = _command_id(stem, None if single else key)
         try:
             known = _known(view, command_id, order, key)
@@ -105,8 +125,9 @@ async def command_keys(
             if single:
                 raise
             receipts[key] = _refused(key, order, command_id, now, error)
-    receipts |= await _append(services, view, commands)
-    return await _followed(view, [receipts[key] for key in unique], wait)
+    if commands:
+        receipts |= _append(services, view, commands)
+    return [receipts[key] for key in keys]
 
 
 async def void_offset(
@@ -114,11 +135,13 @@ async def void_offset(
 ) -> Receipt:
     """Let the gate pass an unreadable record of the control log."""
     now = round(time() * 1000)
-    command = Void(id=str(uuid.uuid4()), actor=actor.name, at=now, offset=offset, reason=reason)
-    [delivery] = await asyncio.to_thread(services.client.flow(view.name).append, [command])
-    delivered = await asyncio.to_thread(delivery.result, _ACKNOWLEDGED_S)
-    receipt = replace(_fresh(command), offset=delivered.offset)
-    return (await _followed(view, [receipt], wait))[0]
+    command: Command = Void(
+        id=str(uuid.uuid4()), actor=actor.name, at=now, offset=offset, reason=reason
+    )
+    appended = await asyncio.get_running_loop().run_in_executor(
+        _threads, _append, services, view, {b"": command}
+    )
+    return (await _followed(view, [appended[b""]], wait))[0]
 
 
 def _stem(actor: Actor, idempotency_key: str | None) -> str | None:
@@ -217,15 +240,7 @@ def _refused(key: bytes, order: Order, command_id: str, now: int, error: Holdfas
     )
 
 
-async def _append(
-    services: Services, view: FlowView, commands: dict[bytes, Command]
-) -> dict[bytes, Receipt]:
-    if not commands:
-        return {}
-    return await asyncio.to_thread(_append_all, services, view, commands)
-
-
-def _append_all(
+def _append(
     services: Services, view: FlowView, commands: dict[bytes, Command]
 ) -> dict[bytes, Receipt]:
     deliveries = services.client.flow(view.name).append(commands.values())

@@ -85,7 +85,7 @@ class Changes:
             loops = {reader.loop for reader in self._readers}
         for loop in loops:
             try:
-                loop.call_soon_threadsafe(self._wake)
+                loop.call_soon_threadsafe(self._wake, loop)
             except RuntimeError:  # that loop has ended, and its readers with it
                 self._waking = False
 
@@ -122,10 +122,10 @@ class Changes:
         with self._lock:
             self._readers.discard(reader)
 
-    def _wake(self) -> None:
+    def _wake(self, loop: asyncio.AbstractEventLoop) -> None:
         with self._lock:
             self._waking = False
-            readers = list(self._readers)
+            readers = [reader for reader in self._readers if reader.loop is loop]
         for reader in readers:
             reader.news.set()
 

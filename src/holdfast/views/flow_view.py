@@ -26,7 +26,7 @@ from holdfast.views.audit import (
     write_cursor,
 )
 from holdfast.views.changes import ChangeKind, Changes
-from holdfast.views.health import PipelineHealth, health_of
+from holdfast.views.health import HealthState, PipelineHealth, health_of
 from holdfast.views.keys import KeyPage, KeyQuery, KeyRow, combine, page_of
 from holdfast.views.series import Sample, Series
 from holdfast.views.waiting import Waiting
@@ -78,6 +78,7 @@ class FlowView:
         self._audit = AuditWindow()
         self._control_end = control_from
         self._reports: dict[str, Report] = {}
+        self._told_health: tuple[HealthState, str] | None = None
         self._waiting: set[Waiting] = set()
         self._live = False
 
@@ -226,16 +227,21 @@ class FlowView:
                 waiting.reach(self._control_end)
                 waiting.settle()
 
-    def take_report(self, report: Report) -> bool:
-        """A record of `holdfast.pipeline`. -> whether the flow's health is another by it"""
-        before = self.health()
+    def take_report(self, report: Report) -> None:
+        """A record of `holdfast.pipeline`."""
         with self._lock:
             self._reports[report.part] = report
-        after = self.health()
-        changed = (before.state, before.reason) != (after.state, after.reason)
-        if changed:
-            self._tell(ChangeKind.HEALTH, after)
-        return changed
+
+    def changed_health(self) -> PipelineHealth | None:
+        """The flow's health if it is another than when this was last asked, and told of then: it
+        also changes by the pipeline saying nothing."""
+        health = self.health()
+        with self._lock:
+            if (health.state, health.reason) == self._told_health:
+                return None
+            self._told_health = health.state, health.reason
+        self._tell(ChangeKind.HEALTH, health)
+        return health
 
     def take_sample(self, sample: Sample) -> None:
         self.series.append(sample)

@@ -49,6 +49,13 @@ class _Followed:
     unread: set[Partition] = field(default_factory=set)
 
 
+def tell_health(view: FlowView, changes: Changes) -> None:
+    """Tell of a flow's health where all flows are told of, if it is another than before."""
+    health = view.changed_health()
+    if health is not None:
+        changes.append(ChangeKind.HEALTH, view.name, health)
+
+
 class Follower:
     """Reads registry, status, control, journal and the pipeline's reports, from start to stop."""
 
@@ -157,13 +164,23 @@ class Follower:
         place = Partition(message.topic() or "", message.partition() or 0)
         error = message.error()
         if error is None:
-            taker = self._takers.get(place.topic)
-            if taker is not None:
-                taker(message)
+            self._hand_over(place, message)
         elif error.code() == KafkaError._PARTITION_EOF:
             self._reach_end(place)
         else:
             log.info("Views: %s", error.str())
+
+    def _hand_over(self, place: Partition, message: Message) -> None:
+        taker = self._takers.get(place.topic)
+        if taker is None:
+            return  # of a flow that has just gone
+        try:
+            taker(message)
+        except InvalidRecordError as error:
+            log.warning("Offset %s of %s: %s", message.offset(), place, error)
+        except Exception:
+            # One record that trips us must not freeze what is shown of all others.
+            log.exception("Offset %s of %s was left out", message.offset(), place)
 
     def _reach_end(self, place: Partition) -> None:
         followed = self._by_place.get(place)
@@ -190,12 +207,7 @@ class Follower:
         )  # fmt: skip
 
     def _take_status(self, view: FlowView, message: Message) -> None:
-        try:
-            view.take_status(
-                message.partition() or 0, decode_status(message.key(), message.value())
-            )
-        except InvalidRecordError as error:
-            log.warning("Offset %s of %s: %s", message.offset(), message.topic(), error)
+        view.take_status(message.partition() or 0, decode_status(message.key(), message.value()))
 
     def _take_report(self, key: bytes | None, value: bytes | None) -> None:
         if value is None:
@@ -203,5 +215,6 @@ class Follower:
         report = decode_report(key, value)
         self._reports.setdefault(report.flow, {})[report.part] = report
         followed = self._followed.get(report.flow)
-        if followed is not None and followed.view.take_report(report):
-            self._changes.append(ChangeKind.HEALTH, report.flow, followed.view.health())
+        if followed is not None:
+            followed.view.take_report(report)
+            tell_health(followed.view, self._changes)

@@ -83,8 +83,7 @@ def _part(report: Report, now: int) -> PartHealth:
     if report.blocked:
         state = HealthState.BLOCKED
     if state is not HealthState.STOPPED and now - report.at > SILENT_AFTER_MS:
-        seconds = (now - report.at) // 1000
-        reason = f"It has said nothing for {seconds} s. Is the pipeline running?"
+        reason = "It has said nothing for a while. Is the pipeline running?"
         state = HealthState.SILENT
     elif state is HealthState.STOPPED and not reason:
         reason = "It was told to end. Nothing goes on until it is started again."

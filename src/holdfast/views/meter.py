@@ -16,6 +16,7 @@ from holdfast.errors import HoldfastError
 from holdfast.flows.reports import Report
 from holdfast.views.changes import ChangeKind, Changes
 from holdfast.views.flow_view import FlowView
+from holdfast.views.follower import tell_health
 from holdfast.views.health import GATE
 from holdfast.views.series import Sample
 
@@ -84,6 +85,7 @@ class Meter:
             sample = self._sample(view, own, now)
             view.take_sample(sample)
             self._changes.append(ChangeKind.RATES, view.name, sample)
+            tell_health(view, self._changes)
 
     def _sample(self, view: FlowView, ends: dict[Partition, int], now: float) -> Sample:
         begun, before = self._ends.get(view.name, (now, ends))
