@@ -17,6 +17,7 @@ from holdfast.dashboard.navigation import SECTIONS, Section
 from holdfast.dashboard.rendering import render
 from holdfast.errors import UnavailableError
 from holdfast.views.flow_view import FlowView
+from holdfast.views.views import Views
 
 _VERSION = version("holdfast")
 
@@ -52,11 +53,19 @@ class Visit:
 
     def flow(self, name: str) -> FlowView:
         """The flow of that name, or NotFoundError; UnavailableError until that can be told."""
+        return self._views().flow(name)
+
+    def flows(self) -> list[FlowView]:
+        """All flows, by name; UnavailableError until they are known."""
+        return self._views().flows()
+
+    def _views(self) -> Views:
+        """Views that are being read know nothing yet, and must not say that nothing is there."""
         views = self.services.views
         if not views.ready:
             trouble = views.trouble or "This page comes by itself in a moment."
             raise UnavailableError(f"The topics are being read. {trouble}")
-        return views.flow(name)
+        return views
 
     def page(self, template: str, *, here: str, status: int = 200, **values: Any) -> HTMLResponse:
         """A whole page; `here` is the section or flow that the menus mark."""

@@ -42,7 +42,7 @@ def add(router: APIRouter) -> None:
         since: Annotated[str, Query(max_length=40)] = "",
         cursor: Annotated[str, Query(max_length=200)] = "",
     ) -> Response:
-        flows = [view.name for view in visit.services.views.flows()]
+        flows = [view.name for view in visit.flows()]
         name = flow or (flows[0] if flows else "")
         given = {
             "flow": name, "q": q, "key": key, "actor": actor, "command": command,

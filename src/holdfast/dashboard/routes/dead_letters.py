@@ -40,7 +40,7 @@ def add(router: APIRouter) -> None:
     def page(
         visit: Viewing, chosen: Chosen, flow: Annotated[str, Query(max_length=100)] = ""
     ) -> Response:
-        views = visit.services.views.flows()
+        views = visit.flows()
         counts = _counts(visit, views)
         name = flow or max(counts, key=lambda one: counts[one], default="")
         if not name:

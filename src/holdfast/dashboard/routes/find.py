@@ -28,7 +28,7 @@ def add(router: APIRouter) -> None:
     def page(visit: Viewing, q: Annotated[str, Query(max_length=500)] = "") -> Response:
         query = KeyFilter(search=q).query(limit=_SHOWN)
         found = []
-        for view in visit.services.views.flows() if q else ():
+        for view in visit.flows() if q else ():
             keys = view.keys(query)
             found.append(FoundIn(view.name, key_lines(view, keys.rows), keys.total))
         exact = KeyName(key_bytes(q)) if q else None

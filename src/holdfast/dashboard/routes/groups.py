@@ -37,7 +37,7 @@ class GroupLine:
 def add(router: APIRouter) -> None:
     @router.get("/groups")
     def page(visit: Viewing, flow: Annotated[str, Query(max_length=100)] = "") -> Response:
-        flows = [view.name for view in visit.services.views.flows()]
+        flows = [view.name for view in visit.flows()]
         return visit.page(
             "groups.html",
             here="/groups",

@@ -14,12 +14,12 @@ from holdfast.flows.registry import Overflow
 def add(router: APIRouter) -> None:
     @router.get("/")
     def page(visit: Viewing) -> Response:
-        shown = overview(visit.services.views.flows(), visit.now)
+        shown = overview(visit.flows(), visit.now)
         return visit.page("overview.html", here="/", page=shown, stream="/live")
 
     @router.get("/fragments/overview")
     def body(visit: Viewing) -> Response:
-        shown = overview(visit.services.views.flows(), visit.now)
+        shown = overview(visit.flows(), visit.now)
         return visit.fragment("overview_body.html", page=shown)
 
     @router.get("/fragments/side")

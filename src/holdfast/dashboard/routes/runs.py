@@ -53,7 +53,7 @@ class RunLine:
 def add(router: APIRouter) -> None:
     @router.get("/runs")
     def page(visit: Viewing, flow: Annotated[str, Query(max_length=100)] = "") -> Response:
-        flows = [view.name for view in visit.services.views.flows()]
+        flows = [view.name for view in visit.flows()]
         return visit.page(
             "runs.html", here="/runs", flow=flow, flows=flows, lines=_lines(visit, flow)
         )

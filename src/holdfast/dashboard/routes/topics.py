@@ -112,7 +112,7 @@ def _messages(visit: Visit, topic: str, chosen: MessageFilter, *, whole: bool) -
 def _owner(visit: Visit, topic: str) -> tuple[FlowDefinition, TopicRole]:
     """The flow that the topic belongs to, and what it is there. Others are not looked into: what
     may be seen of values is said by flows."""
-    for view in visit.services.views.flows():
+    for view in visit.flows():
         for role in _ROLES:
             if topic_of(view.names, role) == topic:
                 return view.definition, role
@@ -122,7 +122,7 @@ def _owner(visit: Visit, topic: str) -> tuple[FlowDefinition, TopicRole]:
 def _lines(visit: Visit) -> list[TopicLine]:
     owners = {
         topic_of(view.names, role): (view.name, _MEANINGS[role])
-        for view in visit.services.views.flows()
+        for view in visit.flows()
         for role in _ROLES
     }
     topics = Topics(visit.services.connection).list()
