@@ -41,7 +41,7 @@ SOURCE_COLUMNS = (
     "source_topic STRING, source_partition INT, source_offset BIGINT, timestamp TIMESTAMP, "
     "key STRING, date DATE"
 )
-_QUARANTINE = columns_of(f"{SOURCE_COLUMNS}, value BINARY, reason STRING")
+_QUARANTINE = f"{SOURCE_COLUMNS}, value BINARY, reason STRING"
 _FILES_PER_BATCH = 200
 """So that a batch fits into the memory of a small driver."""
 
@@ -112,7 +112,7 @@ def _make(
     for field in fields.fields:
         columns.add(field.name, field.dataType)
     make_table(session, silver, columns, by="date", properties={_FORM: form}, anew=anew)
-    make_table(session, quarantine, _QUARANTINE, by="date", anew=anew)
+    make_table(session, quarantine, columns_of(_QUARANTINE), by="date", anew=anew)
 
 
 def _take_in(session: SparkSession, flow: FlowDefinition, raw: str, checkpoint: str) -> None:

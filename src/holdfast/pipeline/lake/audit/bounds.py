@@ -102,6 +102,14 @@ def fix_bounds(connection: Connection, names: FlowNames, partitions: int) -> Bou
     )
 
 
+def has_moved(connection: Connection, names: FlowNames, bounds: Bounds) -> bool:
+    """Whether a log has let go of records that lay within the bounds when they were fixed."""
+    logs = {names.events: bounds.events, names.held: bounds.held}
+    places = _places({topic: len(log.starts) for topic, log in logs.items()})
+    starts = Offsets(connection).starts(places)
+    return any(start > logs[p.topic].starts[p.number] for p, start in starts.items())
+
+
 def _positions(connection: Connection, names: FlowNames, partitions: int) -> dict[int, Position]:
     settings = {
         "group.id": names.group,

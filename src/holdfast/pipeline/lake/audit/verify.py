@@ -14,8 +14,9 @@ from pyspark.sql import functions as sql
 from holdfast.client.connection import Connection
 from holdfast.client.kafka_errors import translate
 from holdfast.client.positions import Offsets, Partition, Where
+from holdfast.errors import ConflictError, HoldfastError
 from holdfast.flows.registry import FlowDefinition
-from holdfast.pipeline.lake.audit.bounds import Bounds, Stretch, fix_bounds
+from holdfast.pipeline.lake.audit.bounds import Bounds, Stretch, fix_bounds, has_moved
 from holdfast.pipeline.lake.audit.commands import faults_of_answers, read_commands
 from holdfast.pipeline.lake.audit.coordinates import (
     ROWS_PER_TASK,
@@ -50,6 +51,9 @@ from holdfast.pipeline.lake.audit.verification import (
     Verification,
 )
 from holdfast.pipeline.raw_table import Landed
+
+_ATTEMPTS = 3
+"""How often it begins anew because a log has let go of what was about to be read."""
 
 Progress = Callable[[float, str], None]
 """Called with the share that is done, and what comes next."""
@@ -112,18 +116,29 @@ class _Audit:
         self._at_hand: list[DataFrame] = []
 
     def run(self) -> Verification:
-        try:
-            return self._run(time.monotonic())
-        finally:
-            for rows in self._at_hand:
-                rows.unpersist()
+        began = time.monotonic()
+        for again in reversed(range(_ATTEMPTS)):
+            self._progress(0.0, "Fixing the bounds")
+            bounds = fix_bounds(self._connection, self._names, self._flow.partitions)
+            try:
+                return self._run(bounds, began)
+            except HoldfastError:
+                raise
+            except Exception:
+                # The keeper lets go of held rows that are out, and retention of old events.
+                if not again or not has_moved(self._connection, self._names, bounds):
+                    raise
+            finally:
+                for rows in self._at_hand:
+                    rows.unpersist()
+                self._at_hand.clear()
+        raise AssertionError("the last attempt returns or raises")
 
-    def _run(self, began: float) -> Verification:
-        self._progress(0.0, "Fixing the bounds")
-        bounds = fix_bounds(self._connection, self._names, self._flow.partitions)
+    def _run(self, bounds: Bounds, began: float) -> Verification:
         topic_id = self._topic_id()
         landed = self._raw.landed(topic_id) if self._options.raw_zone else None
         border = self._border(topic_id, bounds)
+        self._check_outputs(bounds, border)
         self._progress(0.05, "Reading the journal")
         journal = self._keep_at_hand(
             read_journal(self._session, self._connection, self._names, bounds)
@@ -187,6 +202,20 @@ class _Audit:
         if any(log.ends.get(p, 0) < end for log, seen in logs for p, end in seen.items()):
             return None
         return border
+
+    def _check_outputs(self, bounds: Bounds, border: Border | None) -> None:
+        """What has come out must still be there, unless it was verified before."""
+        logs = (
+            (self._names.processed, bounds.processed, border.processed if border else {}),
+            (self._names.dlq, bounds.dlq, border.dlq if border else {}),
+        )
+        for topic, log, seen in logs:
+            for p, start in log.starts.items():
+                if start > seen.get(p, 0) and not self._options.limited:
+                    raise ConflictError(
+                        f"{topic}[{p}] begins at offset {start}: what was before it is gone, and "
+                        "cannot be accounted for. Verify what came later: --since or --from."
+                    )
 
     def _scope(
         self, bounds: Bounds, journal: DataFrame, landed: Landed | None, border: Border | None
