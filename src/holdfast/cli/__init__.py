@@ -56,6 +56,7 @@ def _overview() -> str:
             *lines,
             "",
             "Examples:",
+            "  holdfast up --demo                       start everything, with traffic to look at",
             "  holdfast broker                          start a broker on this machine",
             "  echo hello | holdfast produce greetings  send a record",
             "  holdfast hold orders customer-7          keep back that customer's events",

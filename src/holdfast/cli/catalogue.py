@@ -43,7 +43,7 @@ GROUPS = {
         Command("group", "group", "List, describe, reset and delete consumer groups"),
     ),
     "Flows": (
-        Command("flow", "flow", "List, create and describe flows"),
+        Command("flow", "flow", "List, create, change and describe flows"),
         Command("top", "top", "Watch flows and held keys, live"),
         Command("hold", "keys", "Put a key on hold"),
         Command("release", "keys", "Let a key's held events out, in order"),
