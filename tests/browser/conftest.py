@@ -51,7 +51,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
             flow.release("warm-up", actor="tests").wait(UP_WITHIN_S)
             yield Stack(up, url, client)
     finally:
-        up.stop()
+        up.kill()
 
 
 @pytest.fixture(scope="package")

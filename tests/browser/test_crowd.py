@@ -1,5 +1,7 @@
 """Ten thousand held keys: the page shows a part, and finds the rest."""
 
+import re
+
 import httpx
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import FLOW, Stack
@@ -32,7 +34,7 @@ def test_page_stays_usable_at_ten_thousand_held_keys(page: Page, stack: Stack, s
     page.wait_for_load_state()
     page.locator("#key-search").fill(f"{stem}-09")
     expect(page.locator("#keys footer")).to_contain_text("25 of 1,000")
-    expect(page).to_have_url(lambda url: f"q={stem}-09" in url)
+    expect(page).to_have_url(re.compile(f"q={stem}-09"))
     page.locator("#key-search").fill(f"{stem}-09999")
     expect(rows).to_have_count(1)
 
