@@ -21,6 +21,12 @@ from holdfast.errors import (
 if TYPE_CHECKING:
     from holdfast.client.client import Client
 
+_EXTRAS = {
+    **dict.fromkeys(("fastapi", "jinja2", "jsonpath_ng", "starlette", "uvicorn"), "web"),
+    **dict.fromkeys(("delta", "deltalake", "pandas", "pyarrow", "pyspark"), "pipeline"),
+}
+"""Packages that the core does without, and what to install for them."""
+
 Bootstrap = Annotated[
     str | None,
     typer.Option("--bootstrap", "-b", metavar="HOST:PORT", help="Broker to talk to.",
@@ -57,6 +63,16 @@ def run_application(app: typer.Typer, name: str, arguments: Sequence[str]) -> in
     except HoldfastError as error:
         print(f"holdfast {name}: {error}", file=sys.stderr)
         return exit_code(error)
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        print(
+            f"holdfast {name}: this needs the Python package {error.name!r}, which is not "
+            f"installed: pip install 'holdfast[{extra}]'.",
+            file=sys.stderr,
+        )
+        return FAILED
     return OK
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,10 +29,10 @@ def web(
         typer.Option(metavar="HOST:PORT", help="Brokers.", show_default="those of [client]"),
     ] = None,
     tls_cert: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Certificate chain (PEM): serve HTTPS.")
+        str | None, typer.Option(metavar="FILE", help="Certificate chain (PEM): serve HTTPS.")
     ] = None,
     tls_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its private key (PEM).")
+        str | None, typer.Option(metavar="FILE", help="Its private key (PEM).")
     ] = None,
     hosts: Annotated[
         str | None,

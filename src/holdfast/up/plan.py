@@ -87,7 +87,8 @@ def _web(kafka: str, address: str, file: Sequence[str]) -> Role:
         name="web",
         command=_holdfast(
             "web", "--kafka", kafka, "--listen", address, "--no-access-log", *file,
-            "--wait", str(_BROKER_PATIENCE_S),
+            # Certificates in the settings are for those who come from elsewhere.
+            "--tls-cert", "", "--tls-key", "", "--wait", str(_BROKER_PATIENCE_S),
         ),
         ready=re.compile(r"^Dashboard at "),
         well=_answers(f"http://{address}/healthz"),

@@ -25,6 +25,7 @@ def login_router(gatekeeper: Gatekeeper, *, tls: bool) -> APIRouter:
 
     @router.post(LOGIN)
     async def sign_in(
+        request: Request,
         token: Annotated[str, Form(max_length=500)] = "",
         next: Annotated[str, Form(max_length=5000)] = "/",  # noqa: A002
     ) -> Response:
@@ -41,7 +42,8 @@ def login_router(gatekeeper: Gatekeeper, *, tls: bool) -> APIRouter:
             max_age=SESSION_S,
             httponly=True,
             samesite="strict",
-            secure=tls,
+            # A proxy may speak TLS in our place. Who only says so harms no session but their own.
+            secure=tls or request.headers.get("X-Forwarded-Proto") == "https",
         )
         return answer
 

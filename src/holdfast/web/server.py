@@ -67,8 +67,8 @@ class Server(uvicorn.Server):
                 backlog=_BACKLOG,
                 limit_concurrency=settings.max_connections,
                 timeout_graceful_shutdown=GRACE_S,
-                ssl_certfile=settings.tls_cert,
-                ssl_keyfile=settings.tls_key,
+                ssl_certfile=settings.tls_cert or None,
+                ssl_keyfile=settings.tls_key or None,
             )
         )
         self._app = app
@@ -109,7 +109,7 @@ def bind(settings: WebSettings) -> socket.socket:
 
 
 def _check_tls(settings: WebSettings) -> None:
-    if settings.tls_cert is None or settings.tls_key is None:
+    if not settings.tls:
         return
     try:
         ssl.create_default_context().load_cert_chain(settings.tls_cert, settings.tls_key)

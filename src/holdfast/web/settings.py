@@ -1,7 +1,6 @@
 """What can be set about the web process."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from holdfast.addresses import is_loopback, parse_address
@@ -16,9 +15,9 @@ class WebSettings:
 
     listen: str = "127.0.0.1:8600"
     """Address to listen on. Beyond loopback it takes tokens, and, in earnest, TLS."""
-    tls_cert: Path | None = None
-    """Certificate chain, as PEM; with `tls_key` the process speaks HTTPS."""
-    tls_key: Path | None = None
+    tls_cert: str = ""
+    """File of the certificate chain, as PEM; with `tls_key` the process speaks HTTPS."""
+    tls_key: str = ""
     hosts: str = ""
     """Names, with commas between, by which browsers may call it, besides those of loopback: for a
     proxy or a tunnel in front. Beyond loopback every name is taken unless some are given."""
@@ -45,7 +44,7 @@ class WebSettings:
 
     @property
     def tls(self) -> bool:
-        return self.tls_cert is not None
+        return bool(self.tls_cert)
 
     @property
     def named_hosts(self) -> frozenset[str]:
@@ -53,7 +52,7 @@ class WebSettings:
 
     def __post_init__(self) -> None:
         parse_address(self.listen, "listen")
-        if (self.tls_cert is None) is not (self.tls_key is None):
+        if bool(self.tls_cert) is not bool(self.tls_key):
             raise ConfigError("TLS needs both tls_cert and tls_key, and one of them is missing.")
         for setting in ("request_seconds", "requests_per_second", "request_burst"):
             if getattr(self, setting) <= 0:

@@ -1,7 +1,5 @@
 """Signing in with a browser."""
 
-from pathlib import Path
-
 import pytest
 from tests.brokers import EmbeddedBroker
 from tests.integration.web.conftest import Instance, bearing, serving
@@ -53,11 +51,21 @@ def test_scripts_and_other_sites_do_not_get_at_the_session(
 def test_the_session_goes_over_tls_alone_where_there_is_tls(
     guarded_broker: EmbeddedBroker, tokens: dict[Role, str]
 ) -> None:
-    settings = WebSettings(tls_cert=Path("cert.pem"), tls_key=Path("key.pem"))
+    settings = WebSettings(tls_cert="cert.pem", tls_key="key.pem")
     with serving(guarded_broker, settings) as client:
         answer = client.post("/login", data={"token": tokens[Role.VIEWER]})
         assert "; secure" in answer.headers["set-cookie"].lower()
         assert answer.headers["strict-transport-security"] == "max-age=31536000"
+
+
+def test_behind_a_proxy_that_speaks_tls_the_session_goes_over_tls_alone(
+    guarded: Instance, tokens: dict[Role, str]
+) -> None:
+    answer = guarded.post(
+        "/login", data={"token": tokens[Role.VIEWER]}, headers={"X-Forwarded-Proto": "https"}
+    )
+    guarded.cookies.clear()
+    assert "; secure" in answer.headers["set-cookie"].lower()
 
 
 @pytest.mark.parametrize(

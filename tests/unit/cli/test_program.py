@@ -177,3 +177,21 @@ def test_bash_completes_what_it_should(tmp_path: object) -> None:
     assert complete("holdfast", "topic") == ["ls", "create", "describe", "delete", "config"]
     assert "--dry-run" in complete("holdfast", "group", "reset")
     assert "--format" in complete("holdfast", "consume", "orders")
+
+
+@pytest.mark.parametrize(
+    ("missing", "extra", "arguments"),
+    [("uvicorn", "web", ["web"]), ("pyspark", "pipeline", ["pipeline"])],
+)
+def test_a_part_that_is_not_installed_is_named_with_what_to_install(
+    missing: str, extra: str, arguments: list[str]
+) -> None:
+    script = f"import sys; sys.modules[{missing!r}] = None; import holdfast.cli as c; " + (
+        f"sys.exit(c.main({arguments!r}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 1
+    assert f"pip install 'holdfast[{extra}]'" in done.stderr
+    assert "Traceback" not in done.stderr
