@@ -9,6 +9,7 @@ from holdfast.api.routes import (
     dead_letters,
     flows,
     keys,
+    quality,
     records,
     runs,
     streams,
@@ -24,6 +25,6 @@ def api_router() -> APIRouter:
         prefix=PREFIX, responses=problems(400, 401, 403, 413, 422, 429, 502, 503, 504)
     )
     # Before what takes any name in the same place.
-    for part in (flows, keys, verbs, dead_letters, runs, records, streams, audit, cluster):
+    for part in (flows, quality, keys, verbs, dead_letters, runs, records, streams, audit, cluster):
         router.include_router(part.router)
     return router

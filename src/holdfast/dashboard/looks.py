@@ -86,6 +86,15 @@ def run_look(run: Run) -> Look:
     return Look("t-block pend", "wait", "Cancelling") if run.cancelling else _RUN_LOOKS[run.state]
 
 
+def check_look(passed: bool | None) -> Look:
+    """What came of a check of quality; None: it was never run."""
+    if passed is None:
+        return Look("pend", "wait", "Not run", rank=5)
+    return (
+        Look("active", "active", "PASSED") if passed else Look("block", "block", "FAILED", rank=0)
+    )
+
+
 def flow_look(summary: FlowSummary) -> Look:
     """A flow as a whole: its pipeline's health, and else whether keys drain."""
     state = summary.health.state

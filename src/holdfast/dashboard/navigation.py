@@ -20,5 +20,6 @@ SECTIONS = (
     Section("Topics", "/topics", "topic", "Topics"),
     Section("Groups and lag", "/groups", "group"),
     Section("Audit", "/audit", "audit", "Audit"),
+    Section("Quality", "/quality", "active"),
     Section("Health", "/health", "health", "Health"),
 )

@@ -19,6 +19,7 @@ from holdfast.dashboard.routes import (
     health,
     key,
     overview,
+    quality,
     runs,
     topics,
     verbs,
@@ -50,7 +51,8 @@ def dashboard_router() -> APIRouter:
     """The dashboard's pages."""
     pages = APIRouter(include_in_schema=False, route_class=_PageRoute)
     for module in (
-        overview, find, flow, verbs, key, dead_letters, runs, topics, groups, audit, health
+        overview, find, flow, verbs, key, dead_letters, runs, topics, groups, audit, quality,
+        health,
     ):  # fmt: skip
         module.add(pages)
     return pages

@@ -8,15 +8,12 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as sql
 
-from holdfast.client.cluster import describe_cluster
 from holdfast.client.connection import Connection
-from holdfast.client.producer import Producer
-from holdfast.client.topics import Topics
-from holdfast.errors import AlreadyExistsError, InvalidArgumentError
+from holdfast.client.quality import store_report
+from holdfast.errors import InvalidArgumentError
 from holdfast.flows.checks import Check, Fresh, Range, Required, Unique, Volume, parse_check
-from holdfast.flows.quality import QUALITY_TOPIC, CheckResult, QualityReport, encode_quality
+from holdfast.flows.quality import CheckResult, QualityReport
 from holdfast.flows.registry import FlowDefinition
-from holdfast.flows.topics import table_topic
 from holdfast.pipeline.lake.tables import require_raw
 from holdfast.pipeline.runs.slices import REPLAY_RUN
 
@@ -67,7 +64,7 @@ def check_quality(
     report = QualityReport(flow.name, round(now * 1000), seen["events"], tuple(results))
     if options.store:
         progress(0.95, "Storing the report")
-        _store(connection, report)
+        store_report(connection, report)
     return report
 
 
@@ -175,15 +172,3 @@ def _unique(rows: DataFrame, text: str, check: Unique) -> CheckResult:
     there, again = found["there"] or 0, found["again"] or 0
     says = f"{again:,} events repeat an earlier one" if again else f"all {there:,} differ"
     return CheckResult(text, not again, there, again, says)
-
-
-def _store(connection: Connection, report: QualityReport) -> None:
-    plan = table_topic(QUALITY_TOPIC, len(describe_cluster(connection).brokers))
-    try:
-        Topics(connection).create(
-            plan.name, partitions=plan.partitions, replication=plan.replication, config=plan.config
-        )
-    except AlreadyExistsError:
-        pass
-    key, value = encode_quality(report)
-    Producer(connection).send(QUALITY_TOPIC, value, key).result()
