@@ -18,6 +18,8 @@
     if (opener && opener.hasAttribute("data-with-selection")) bring(dialog);
     $$("[data-error]", dialog).forEach((place) => place.replaceChildren());
     dialog.showModal();
+    const field = $("textarea, input:not([type=hidden])", dialog);
+    if (field) (field.matches("[type=radio]") ? $("input:checked", dialog) || field : field).focus();
   }
 
   /* The selected keys go along with the form of a dialog. */
