@@ -77,6 +77,18 @@ def pipeline(story: Story, spark: SparkSession, folder: Path) -> Iterator[FlowGa
         assert keeper.error is None
 
 
+def land(story: Story, spark: SparkSession, folder: Path) -> None:
+    """Run the raw zone until all events have landed."""
+    world = story.world
+    settings = RawZoneSettings(lake=story.lake, checkpoints=str(folder / "raw"), seconds=0.2)
+    zone = RawZone(spark, world.connection, world.flow.describe(), settings, Metrics())
+    zone.start()
+    try:
+        eventually(lambda: story.landed(spark), "all events landed", SLOW_S)
+    finally:
+        zone.stop()
+
+
 def live_through(world: World, gate: FlowGate) -> None:
     """Holds, releases, expiry, paced drains, dead letters, strangers and mistakes."""
     flow, names = world.flow, world.names
