@@ -1,5 +1,6 @@
 """The tokens as they are now, in memory, followed by a thread of its own."""
 
+import logging
 from collections.abc import Mapping
 from threading import Condition, Event, Thread
 
@@ -8,7 +9,10 @@ from holdfast.client.connection import Connection
 from holdfast.client.table import Table
 from holdfast.errors import TimedOutError
 
+log = logging.getLogger(__name__)
+
 _TURN_S = 0.2
+_AGAIN_S = 1.0
 
 
 class TokenView:
@@ -54,15 +58,22 @@ class TokenView:
 
     def _follow(self) -> None:
         while not self._stopping.is_set():
-            self._table.poll(_TURN_S)
-            with self._progress:
-                if self._table.complete:
-                    self.ever_any |= any(t.parent is None for t in self._tokens.values())
-                    self.complete = True  # after the line above: else it would seem open for a bit
-                self._progress.notify_all()
-            if self._table.complete and self._table.next_offset == 0:
-                self._stopping.wait(_TURN_S)  # there is no topic yet, and asking costs a request
+            try:
+                self._turn()
+            except Exception:  # whatever it is: a view that stands still would miss revocations
+                log.exception("The tokens cannot be followed just now; tried again")
+                self._stopping.wait(_AGAIN_S)
         self._table.close()
+
+    def _turn(self) -> None:
+        self._table.poll(_TURN_S)
+        with self._progress:
+            if self._table.complete:
+                self.ever_any |= any(t.parent is None for t in self._tokens.values())
+                self.complete = True  # after the line above: else it would seem open for a bit
+            self._progress.notify_all()
+        if self._table.complete and self._table.next_offset == 0:
+            self._stopping.wait(_TURN_S)  # there is no topic yet, and asking costs a request
 
     def _take(self, key: bytes | None, value: bytes | None) -> None:
         if value is None:
