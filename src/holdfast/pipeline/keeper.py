@@ -18,7 +18,7 @@ from holdfast.errors import HoldfastError
 from holdfast.gate import Backlog, HeldRow, Reading, journal_is_due
 from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
 from holdfast.pipeline.loading import record_size, source_offset
-from holdfast.pipeline.steps import STEP_BYTES, Prepared, decide_upkeep
+from holdfast.pipeline.steps import Prepared, decide_upkeep
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,8 @@ DRAIN_ROWS = 20_000
 PUBLISHED = 1_000
 """Entries a partition whose counts alone are written in one step."""
 
-READ_AHEAD_BYTES = 96 * 1024**2
+DRAIN_BYTES = 16 * 1024**2
+READ_AHEAD_BYTES = 48 * 1024**2
 """Of held rows that wait to leave, in all partitions together."""
 
 _TOPICS_SECONDS = 5.0
@@ -167,7 +168,7 @@ class Keeper:
                     held_end=gate.held_ends[state.partition],
                     backlog=self._backlogs[state.partition],
                     rows=DRAIN_ROWS // max(1, draining),
-                    size=STEP_BYTES // max(1, draining),
+                    size=DRAIN_BYTES // max(1, draining),
                     publish=publish,
                     trim=trim,
                 )

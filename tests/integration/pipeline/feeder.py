@@ -4,6 +4,7 @@ import json
 import time
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from functools import partial
 from threading import Event, Thread
 
 import pyarrow as pa
@@ -14,16 +15,22 @@ from holdfast.client.log_reader import LogReader
 from holdfast.client.positions import Offsets, Partition
 from holdfast.client.source import headers_of
 from holdfast.errors import NotFoundError, TransientError
-from holdfast.pipeline.driver_path import SettingsChangedError, take_rows
-from holdfast.pipeline.events import COLUMNS
+from holdfast.pipeline.driver_path import Ranges, SettingsChangedError, take_rows
+from holdfast.pipeline.events import COLUMNS, rows_of
 from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
+from holdfast.pipeline.task_path import TaskPath
+from holdfast.pipeline.tasks import Job, Outcome, Worker
 
 
 class Feeder:
     """Batches without Spark: plans ranges as Spark would, and gives their rows to the gate."""
 
-    def __init__(self, connection: Connection, gate: FlowGate, *, most: int = 5_000) -> None:
+    def __init__(
+        self, connection: Connection, gate: FlowGate, *, most: int = 5_000, tasks: bool = False
+    ) -> None:
+        """`tasks`: each partition's share is taken as a task takes it, one after the other."""
         self._gate = gate
+        self._tasks = TaskPath(gate) if tasks else None
         self._settings = connection.settings
         self._offsets = Offsets(connection)
         self._most = most
@@ -58,7 +65,10 @@ class Feeder:
             return False
         rows = self.rows(ranges)
         try:
-            take_rows(self._gate, ranges, rows, self._gate.settings)
+            if self._tasks is None:
+                take_rows(self._gate, ranges, rows, self._gate.settings)
+            else:
+                self._tasks.take(ranges, partial(_run_tasks, ranges, rows), self._gate.settings)
         except SettingsChangedError:
             pass
         return True
@@ -88,6 +98,11 @@ class Feeder:
             pass
         except BaseException as error:
             self.error = error
+
+
+def _run_tasks(ranges: Ranges, rows: pa.Table, job: Job) -> list[Outcome]:
+    shares = (rows_of(rows, p, *ranges[p]) for p in job.shares)
+    return [Worker(job).take(job, iter(share.to_batches())) for share in shares if share.num_rows]
 
 
 def _headers_text(message: Message) -> str | None:

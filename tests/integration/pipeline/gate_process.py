@@ -1,6 +1,6 @@
 """A gate as a process of its own, to be killed: keeper and batches, without Spark.
 
-python -m tests.integration.pipeline.gate_process BOOTSTRAP FLOW PATIENCE MOST_EVENTS_A_BATCH
+python -m tests.integration.pipeline.gate_process BOOTSTRAP FLOW PATIENCE MOST_EVENTS driver|tasks
 """
 
 import logging
@@ -17,7 +17,7 @@ from holdfast.pipeline.keeper import Keeper
 
 
 def main() -> None:
-    bootstrap, flow, patience, most = sys.argv[1:]
+    bootstrap, flow, patience, most, path = sys.argv[1:]
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     logging.getLogger("holdfast.client.librdkafka").setLevel(logging.ERROR)
     definition = holdfast.connect(bootstrap).flow(flow).describe()
@@ -27,7 +27,7 @@ def main() -> None:
     gate.start()
     keeper = Keeper(gate)
     keeper.start()
-    feeder = Feeder(connection, gate, most=int(most))
+    feeder = Feeder(connection, gate, most=int(most), tasks=path == "tasks")
     print("running", flush=True)
     while keeper.error is None:
         if not feeder.turn():

@@ -19,12 +19,13 @@ START_S = 90.0
 
 
 class GateProcess:
-    """A gate in a process. With `fault`, it stays at that point until the fault's file is gone:
-    see `holdfast.pipeline.faults`. Without Spark, unless `spark` says where it takes batches."""
+    """A gate in a process, which takes batches in the driver or in tasks, with Spark or without.
+    With `fault`, it stays at that point until the fault's file is gone: see
+    `holdfast.pipeline.faults`."""
 
     def __init__(
         self, world: World, folder: Path, fault: str = "", most: int = 5_000,
-        spark: Literal["driver", "tasks"] | None = None,
+        path: Literal["driver", "tasks"] = "driver", spark: bool = False,
     ) -> None:  # fmt: skip
         self._folder = folder
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -33,9 +34,9 @@ class GateProcess:
         env = {**os.environ, "PYTHONUNBUFFERED": "1"}
         if fault:
             env[VARIABLE] = f"{fault}={self._fault}"
-        module, more = ("gate_process", [str(most)])
-        if spark is not None:
-            module, more = "spark_process", [str(folder), spark]
+        module, more = "gate_process", [str(most), path]
+        if spark:
+            module, more = "spark_process", [str(folder), path]
         self._process = subprocess.Popen(
             [*DIES_WITH_PARENT, sys.executable, "-m", f"tests.integration.pipeline.{module}",
              world.kafka.bootstrap, world.flow.name,
@@ -86,6 +87,12 @@ class GateProcess:
 
     def exit_code(self, timeout: float = START_S) -> int:
         return self._process.wait(timeout)
+
+    def peak_memory(self) -> int:
+        """The most bytes of memory that it has had at a time."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
 
     def text(self) -> str:
         return (self._folder / "out").read_text(errors="replace")

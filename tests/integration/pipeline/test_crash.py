@@ -1,6 +1,7 @@
 """Kill -9 at every point of a step, and zombies: each event comes out once, in order."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from kafka.protocol.consumer import LeaveGroupRequest
@@ -20,6 +21,9 @@ POINTS = [
     "before-commit@4",
     "after-commit@4",
 ]
+DRAIN_POINTS = ["mid-drain@1", "before-commit@6", "after-commit@6"]
+FEW_EVENTS = 5
+"""In a batch, so that there are several."""
 
 
 def send_some(world: World, first: int, count: int = 30) -> None:
@@ -32,53 +36,57 @@ def values_of(world: World, key: bytes) -> list[int]:
     return [int(v) for v in world.processed(key) if v is not None]
 
 
-@pytest.mark.parametrize("point", POINTS)
-def test_killed_in_a_batch_each_event_comes_out_once_in_order(
-    kafka: BrokerProcess, tmp_path: Path, point: str
+@pytest.mark.parametrize("path", ["driver", "tasks"])
+def test_killed_at_every_point_of_a_step_each_event_comes_out_once_in_order(
+    kafka: BrokerProcess, tmp_path: Path, path: Literal["driver", "tasks"]
 ) -> None:
+    """One process after the other, each killed at its point with a batch in its hands."""
     world = World(kafka)
     world.flow.hold("k1")
+    sent = 0
     with gates() as started:
-        first = GateProcess(world, tmp_path / "1", fault=point, most=5)
-        started.append(first)
-        send_some(world, 0)
-        first.wait_at_fault()
-        send_some(world, 30)
-        first.kill()
-        second = GateProcess(world, tmp_path / "2", most=5)
-        started.append(second)
+        for number, point in enumerate(POINTS):
+            process = GateProcess(
+                world, tmp_path / str(number), fault=point, most=FEW_EVENTS, path=path
+            )
+            started.append(process)
+            send_some(world, sent)
+            process.wait_at_fault()
+            send_some(world, sent + 30)
+            sent += 60
+            process.kill()
+        started.append(GateProcess(world, tmp_path / "last", path=path))
         world.wait_until_taken()
         world.flow.release("k1").wait(30)
         eventually(world.all_out, "all events out")
     world.check_each_event_once()
     for key in range(7):
-        assert values_of(world, b"k%d" % key) == list(range(key, 60, 7))
+        assert values_of(world, b"k%d" % key) == [i for i in range(sent) if i % 7 == key]
 
 
-@pytest.mark.parametrize("point", ["mid-drain@1", "before-commit@6", "after-commit@6"])
 def test_the_keeper_killed_in_mid_drain_gives_each_held_event_out_once(
-    kafka: BrokerProcess, tmp_path: Path, point: str
+    kafka: BrokerProcess, tmp_path: Path
 ) -> None:
     world = World(kafka)
     with gates() as started:
         world.flow.hold("k")
-        world.send(b"k", *(b"%d" % i for i in range(50)))
-        zero = GateProcess(world, tmp_path / "0")
-        started.append(zero)
+        world.send(b"k", *(b"%d" % i for i in range(100)))
+        started.append(GateProcess(world, tmp_path / "holds"))
         world.wait_until_taken()
-        zero.kill()
+        started[0].kill()
         # Paced, so that the drain takes several steps.
         world.flow.release("k", pace=100)
-        first = GateProcess(world, tmp_path / "1", fault=point)
-        started.append(first)
-        first.wait_at_fault()
-        first.kill()
-        world.send(b"k", b"50")
-        started.append(GateProcess(world, tmp_path / "2"))
+        for number, point in enumerate(DRAIN_POINTS):
+            process = GateProcess(world, tmp_path / str(number), fault=point)
+            started.append(process)
+            process.wait_at_fault()
+            process.kill()
+        world.send(b"k", b"100")
+        started.append(GateProcess(world, tmp_path / "last"))
         world.wait_for(Outcome.DRAINED, b"k")
         eventually(world.all_out, "all events out")
     world.check_each_event_once()
-    assert values_of(world, b"k") == list(range(51))
+    assert values_of(world, b"k") == list(range(101))
 
 
 def test_a_driver_stopped_in_mid_transaction_is_refused_when_it_goes_on(

@@ -1,15 +1,20 @@
 """Many keys held, and one key with very much held."""
 
+from pathlib import Path
+
 import pytest
 from tests.brokers import BrokerProcess
 from tests.integration.pipeline.feeder import Feeder
+from tests.integration.pipeline.processes import GateProcess, gates
 from tests.integration.pipeline.world import World, eventually, gate_of
 
+from holdfast.client.positions import Offsets, Partition
 from holdfast.flows.commands import Hold, Release, encode_command
 from holdfast.pipeline.keeper import Keeper
 
 KEYS = 10_000
 EVENTS = 200_000
+HELD_BYTES = 600_000_000
 
 
 @pytest.fixture
@@ -74,3 +79,35 @@ def test_one_key_with_200_000_held_events_drains_in_order_through_bounded_memory
                 break
         assert most <= 50_000
     assert world.processed(b"k") == [b"%d" % i for i in range(EVENTS)]
+
+
+def test_far_more_is_held_than_the_gates_process_takes_of_memory(
+    world: World, tmp_path: Path
+) -> None:
+    """Held and given out again by a process whose memory grows by a fraction of it, also when
+    many keys with large events drain at once."""
+    keys, size = [b"key-%d" % i for i in range(40)], 40_000
+    for i, key in enumerate(keys):
+        ask(world, Hold(id=f"h{i}", actor="ana", at=1, key=key))
+    assert world.producer.flush(60) == 0
+    with gates() as started:
+        gate = GateProcess(world, tmp_path, most=100).wait_until_running()
+        started.append(gate)
+        small = gate.peak_memory()
+        for number in range(HELD_BYTES // size):
+            value = b"%d:" % number + bytes(size)
+            world.producer.produce(world.names.events, value, keys[number % len(keys)])
+            if number % 500 == 0:
+                assert world.producer.flush(60) == 0
+        assert world.producer.flush(60) == 0
+        eventually(world.is_taken, "all of it held", 120)
+        for i, key in enumerate(keys):
+            ask(world, Release(id=f"r{i}", actor="ana", at=1, key=key))
+        assert world.producer.flush(60) == 0
+        processed = [Partition(world.names.processed, p) for p in range(world.partitions)]
+        offsets = Offsets(world.connection)
+        wanted = HELD_BYTES // size
+        eventually(lambda: sum(offsets.ends(processed).values()) >= wanted, "all of it out", 120)
+        eventually(lambda: world.flow.held() == [], "no key held", 60)
+        grown = gate.peak_memory() - small
+    assert grown < HELD_BYTES / 2, f"{grown / 1e6:.0f} MB"

@@ -1,5 +1,6 @@
 """Batches as Spark plans and runs them, in the driver and in tasks."""
 
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -90,6 +91,38 @@ def test_driver_and_tasks_write_the_same_records_in_the_same_order(
         found[small] = contents(world)
     assert found[True] == found[False]
     assert len(found[True]["held"]) == 80
+
+
+def test_a_checkpoint_that_is_deleted_or_restored_from_an_older_copy_costs_and_doubles_nothing(
+    kafka: BrokerProcess, spark: SparkSession, tmp_path: Path
+) -> None:
+    world = World(kafka)
+    world.flow.hold("b")
+    checkpoints, copy = tmp_path / "checkpoints", tmp_path / "copy"
+
+    def send(first: int) -> None:
+        for i in range(first, first + 20):
+            world.producer.produce(world.names.events, b"%d" % i, b"abc"[i % 3 : i % 3 + 1])
+        assert world.producer.flush(30) == 0
+
+    with querying(world, spark, checkpoints, small=True):
+        send(0)
+        eventually(world.is_taken, "the first events", SLOW_S)
+        shutil.copytree(checkpoints, copy)
+        send(20)
+        eventually(world.is_taken, "more events", SLOW_S)
+        shutil.rmtree(checkpoints)  # under a query that runs
+        send(40)
+        eventually(world.is_taken, "the events after that", SLOW_S)
+    shutil.rmtree(checkpoints, ignore_errors=True)
+    shutil.copytree(copy, checkpoints)
+    send(60)
+    with querying(world, spark, checkpoints, small=True):
+        eventually(world.is_taken, "the events after a start from the copy", SLOW_S)
+    for key, rest in ((b"a", 0), (b"c", 2)):
+        assert [int(v or b"") for v in world.processed(key)] == list(range(rest, 80, 3))
+    assert world.processed(b"b") == []
+    world.check_each_event_once()
 
 
 @pytest.mark.parametrize("small", [True, False], ids=["driver", "tasks"])

@@ -2,10 +2,11 @@
 
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import psutil
 import pytest
-from tests.brokers import BrokerProcess
+from tests.brokers import BrokerProcess, EmbeddedBroker
 from tests.integration.pipeline.processes import GateProcess, gates
 from tests.integration.pipeline.world import World, eventually
 
@@ -34,18 +35,18 @@ def check(world: World, count: int) -> None:
         ("driver", "before-spark-commit@1"),
         ("tasks", "before-spark-commit@1"),
         ("tasks", "task-mid-produce@1"),
-        ("tasks", "task-before-commit@1"),
         ("tasks", "task-after-commit@1"),
     ],
 )
 def test_killed_with_spark_each_event_comes_out_once_in_order(
-    embedded_broker: BrokerProcess, tmp_path: Path, path: str, point: str
+    embedded_broker: BrokerProcess, tmp_path: Path, path: Literal["driver", "tasks"], point: str
 ) -> None:
+    """The other points are those of a gate without Spark: see `test_crash`."""
     world = World(embedded_broker)
     world.flow.hold("k1")
     send_some(world, 0)
     with gates() as started:
-        first = GateProcess(world, tmp_path / "1", fault=point, spark=path)  # type: ignore[arg-type]
+        first = GateProcess(world, tmp_path / "1", fault=point, path=path, spark=True)
         started.append(first)
         first.wait_at_fault(SLOW_S)
         send_some(world, 40)
@@ -63,7 +64,9 @@ def test_a_task_that_outlives_its_driver_is_refused(
     world.flow.hold("k1")
     send_some(world, 0)
     with gates() as started:
-        first = GateProcess(world, tmp_path / "1", fault="task-before-offsets@1", spark="tasks")
+        first = GateProcess(
+            world, tmp_path / "1", fault="task-before-offsets@1", path="tasks", spark=True
+        )
         started.append(first)
         first.wait_at_fault(SLOW_S)
         worker = psutil.Process(first.pid_at_fault)
@@ -92,3 +95,26 @@ def _has_ended(process: psutil.Process) -> bool:
         return bool(process.status() == psutil.STATUS_ZOMBIE)  # its parent is stopped
     except psutil.NoSuchProcess:
         return True
+
+
+def test_a_broker_that_ends_in_mid_batch_and_is_away_for_a_minute_costs_and_doubles_nothing(
+    tmp_path: Path,
+) -> None:
+    """Longer than the patience of Java's client (a minute), so Spark's query fails and is
+    followed by another."""
+    with EmbeddedBroker(tmp_path / "broker") as broker, gates() as started:
+        world = World(broker, patience=5.0)
+        world.flow.hold("k1")
+        send_some(world, 0)
+        gate = GateProcess(world, tmp_path / "1", fault="task-before-commit@1", path="tasks",
+                           spark=True)  # fmt: skip
+        started.append(gate)
+        gate.wait_at_fault(SLOW_S)
+        broker.kill()
+        gate.leave_fault()
+        eventually(lambda: "The query of" in gate.text(), "the query's end", SLOW_S)
+        broker.start()
+        world.reconnect()
+        send_some(world, 40)
+        eventually(world.is_taken, "every event taken", SLOW_S)
+        check(world, 80)
