@@ -166,6 +166,23 @@ def test_second_tab_sees_it_live(new_context: NewContext, stem: str) -> None:
     expect(overview.locator("#overview")).to_contain_text(key)
 
 
+def test_flow_that_has_stopped_says_why_and_goes_on_when_its_command_is_voided(
+    page: Page, stack: Stack, stem: str
+) -> None:
+    name = f"stuck-{stem}"
+    flow = stack.client.flow(name).create(partitions=1)
+    stack.client.send(f"{name}.control", b"not a command", key="k").result(30)
+    page.goto(f"/flows/{name}")
+    expect(page.locator("#flow-state")).to_contain_text("STOPPED", timeout=120_000)
+    page.get_by_role("button", name="Void offset 0…").click()
+    dialog = page.get_by_role("dialog", name="Void offset 0")
+    dialog.get_by_label("Reason").fill("written by hand")
+    dialog.get_by_role("button", name="Void it").click()
+    flow.hold("k", reason="it goes on", actor="tests")
+    expect(row_of(page, "k").get_by_text("HELD", exact=True)).to_be_visible(timeout=120_000)
+    expect(page.locator("#flow-state")).to_contain_text("HEALTHY")
+
+
 def test_verbs_say_at_the_form_what_is_wrong(browser: Browser, stack: Stack) -> None:
     # Not watched: a browser complains by itself about a request that was refused.
     context = browser.new_context(base_url=stack.url)

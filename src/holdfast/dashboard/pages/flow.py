@@ -10,6 +10,8 @@ from holdfast.dashboard.looks import Look, key_looks
 from holdfast.dashboard.pages.overview import FlowLine, flow_line
 from holdfast.flows.registry import FlowDefinition
 from holdfast.flows.status import KeyState
+from holdfast.views.audit import MAX_PAGE as MAX_ROWS
+from holdfast.views.audit import AuditQuery
 from holdfast.views.flow_view import FlowSummary, FlowView
 from holdfast.views.keys import KeyQuery, KeyRow, KeySort
 
@@ -123,6 +125,8 @@ class FlowGlance:
     definition: FlowDefinition
     line: FlowLine
     summary: FlowSummary
+    unreadable: int | None
+    """The command that the gate has stopped at because it cannot read it: its offset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +141,12 @@ class FlowPage(FlowGlance):
 def flow_glance(view: FlowView) -> FlowGlance:
     """What changes every second."""
     summary = view.summary()
-    return FlowGlance(definition=view.definition, line=flow_line(view, summary), summary=summary)
+    return FlowGlance(
+        definition=view.definition,
+        line=flow_line(view, summary),
+        summary=summary,
+        unreadable=None if summary.health.well else _unreadable(view),
+    )
 
 
 def flow_page(view: FlowView, now: int) -> FlowPage:
@@ -149,9 +158,17 @@ def flow_page(view: FlowView, now: int) -> FlowPage:
         definition=glance.definition,
         line=glance.line,
         summary=glance.summary,
+        unreadable=glance.unreadable,
         activity=tuple(commands[:_ACTIVITY]),
         usual_ms=times[len(times) // 2] if times else None,
     )
+
+
+def _unreadable(view: FlowView) -> int | None:
+    """The first command that cannot be read and that no partition has passed."""
+    passed = min((position.control for position in view.positions().values()), default=0)
+    rows = view.audit(AuditQuery(log="control", limit=MAX_ROWS)).rows
+    return min((r.offset for r in rows if not r.command and r.offset >= passed), default=None)
 
 
 def key_table(view: FlowView, chosen: KeyFilter) -> KeyTable:

@@ -193,7 +193,7 @@ def _unwell(summary: FlowSummary) -> Alert | None:
         case HealthState.FAILED | HealthState.STOPPED | HealthState.SILENT:
             why = summary.health.reason or "its pipeline does not run"
             text = f"takes no events: {why.rstrip('.')}. Nothing is lost; {number(lag)} wait."
-            return Alert(name, look, text, health, "See its health", severe=True)
+            return Alert(name, look, text, link, "See the flow", severe=True)
         case HealthState.WAITING:
             return Alert(name, look, summary.health.reason or "waits.", health, "See its health")
         case HealthState.UNKNOWN:

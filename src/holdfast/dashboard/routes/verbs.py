@@ -7,13 +7,13 @@ from fastapi import APIRouter, Form, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from holdfast.api.commanding import MAX_KEYS, Order, command_keys
+from holdfast.api.commanding import MAX_KEYS, Order, command_keys, void_offset
 from holdfast.api.key_paths import key_from_path
 from holdfast.dashboard.forms import headers_of_lines, keys_of_lines, seconds_of_expiry
 from holdfast.dashboard.pages.flow import KeyFilter
-from holdfast.dashboard.receipts import FOLLOWED, follow, receipt_view
+from holdfast.dashboard.receipts import FOLLOWED, ReceiptView, follow, receipt_view
 from holdfast.dashboard.routes.flow import key_filter
-from holdfast.dashboard.visit import Operating, Viewing, Visit
+from holdfast.dashboard.visit import Administering, Operating, Viewing, Visit
 from holdfast.errors import InvalidArgumentError
 from holdfast.views.flow_view import FlowView
 from holdfast.views.keys import MAX_PAGE, KeySort
@@ -75,6 +75,14 @@ def add(router: APIRouter) -> None:
         order = Order(verb="dead-letter", reason=reason)
         return await _ask(visit, flow, order, _chosen(visit.flow(flow), key, matching))
 
+    @router.post("/flows/{flow}/void")
+    async def void(
+        visit: Administering, flow: str, offset: Annotated[int, Form(ge=0)], reason: Reason = ""
+    ) -> Response:
+        view = visit.flow(flow)
+        asked = await void_offset(visit.services, view, offset, reason, visit.actor)
+        return _receipt(visit, receipt_view(view, "void", [asked], visit.now))
+
     @router.get("/flows/{flow}/fragments/receipt")
     def receipt(
         visit: Viewing, flow: str, command: Annotated[list[str], Query(max_length=FOLLOWED)]
@@ -99,13 +107,16 @@ def add(router: APIRouter) -> None:
 
 
 async def _ask(visit: Visit, flow: str, order: Order, keys: list[bytes]) -> Response:
-    """Append the commands. The answer is a receipt, and word to the page that it may go on."""
+    """Append the commands. -> a receipt, and word to the page that it may go on"""
     if not keys:
         raise InvalidArgumentError("Name at least one key.")
     view = visit.flow(flow)
     wait = _MANY_WAIT_S if len(keys) > FOLLOWED else 0.0
     receipts = await command_keys(visit.services, view, order, keys, visit.actor, wait=wait)
-    shown = receipt_view(view, order.verb, receipts, visit.now)
+    return _receipt(visit, receipt_view(view, order.verb, receipts, visit.now))
+
+
+def _receipt(visit: Visit, shown: ReceiptView) -> Response:
     answer = visit.fragment("receipt.html", receipt=shown)
     answer.headers["HX-Trigger-After-Swap"] = "asked"
     return answer
