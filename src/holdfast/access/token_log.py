@@ -1,5 +1,6 @@
 """The topic `holdfast.tokens`: written, and read as a whole."""
 
+import logging
 from collections.abc import Mapping
 from datetime import timedelta
 from time import time
@@ -7,8 +8,15 @@ from time import time
 from holdfast.access.roles import Role
 from holdfast.access.tokens import TOKENS_TOPIC, Token, decode_token, encode_token, new_token
 from holdfast.client.client import Client
-from holdfast.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
+from holdfast.errors import (
+    AlreadyExistsError,
+    InvalidArgumentError,
+    InvalidRecordError,
+    NotFoundError,
+)
 from holdfast.flows.topics import table_topic
+
+log = logging.getLogger(__name__)
 
 
 class TokenLog:
@@ -54,7 +62,7 @@ class TokenLog:
         return sorted(found, key=lambda token: token.name)
 
     def read(self) -> Mapping[str, Token]:
-        """All that is on the topic, sessions too, by id."""
+        """All that can be read on the topic, sessions too, by id."""
         try:
             consumer = self._client.consumer(TOKENS_TOPIC)
         except NotFoundError:
@@ -62,10 +70,14 @@ class TokenLog:
         found: dict[str, Token] = {}
         with consumer:
             for record in consumer.records(until="end"):
+                found.pop((record.key or b"").decode(errors="replace"), None)
                 if record.value is None:
-                    found.pop((record.key or b"").decode(errors="replace"), None)
-                else:
+                    continue
+                try:
                     token = decode_token(record.key, record.value)
+                except InvalidRecordError as error:
+                    log.warning("Offset %s of %s: %s", record.offset, TOKENS_TOPIC, error)
+                else:
                     found[token.id] = token
         return found
 

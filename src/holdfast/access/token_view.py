@@ -7,7 +7,7 @@ from threading import Condition, Event, Thread
 from holdfast.access.tokens import TOKENS_TOPIC, Token, decode_token
 from holdfast.client.connection import Connection
 from holdfast.client.table import Table
-from holdfast.errors import TimedOutError
+from holdfast.errors import InvalidRecordError, TimedOutError
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +24,7 @@ class TokenView:
 
     def __init__(self, connection: Connection) -> None:
         self._tokens: dict[str, Token] = {}
+        self._unreadable: set[bytes | None] = set()
         self._table = Table(connection, TOKENS_TOPIC, self._take)
         self._stopping = Event()
         self._progress = Condition()
@@ -69,15 +70,22 @@ class TokenView:
         self._table.poll(_TURN_S)
         with self._progress:
             if self._table.complete:
-                self.ever_any |= any(t.parent is None for t in self._tokens.values())
+                self.ever_any |= bool(self._unreadable) or any(
+                    token.parent is None for token in self._tokens.values()
+                )
                 self.complete = True  # after the line above: else it would seem open for a bit
             self._progress.notify_all()
         if self._table.complete and self._table.next_offset == 0:
             self._stopping.wait(_TURN_S)  # there is no topic yet, and asking costs a request
 
     def _take(self, key: bytes | None, value: bytes | None) -> None:
+        self._tokens.pop((key or b"").decode(errors="replace"), None)
+        self._unreadable.discard(key)
         if value is None:
-            self._tokens.pop((key or b"").decode(errors="replace"), None)
             return
-        token = decode_token(key, value)
+        try:
+            token = decode_token(key, value)
+        except InvalidRecordError:
+            self._unreadable.add(key)  # somebody's token all the same: nothing is open to all
+            raise
         self._tokens[token.id] = token

@@ -10,6 +10,7 @@ from tests.integration.web.conftest import NOWHERE, bearing, connection_to, serv
 from holdfast.access.credentials import Credentials
 from holdfast.access.roles import Actor, Role
 from holdfast.access.token_log import TokenLog
+from holdfast.access.tokens import TOKENS_TOPIC
 from holdfast.client.client import Client
 from holdfast.errors import InvalidArgumentError
 from holdfast.web.settings import WebSettings
@@ -49,6 +50,19 @@ def test_without_tokens_everybody_on_this_machine_is_admin_until_there_is_one(
         assert client.get("/metrics").status_code == 401, "a revoked token must open nothing"
     with serving(broker) as anew:
         assert anew.get("/metrics").status_code == 200
+
+
+def test_a_token_that_cannot_be_read_lets_nobody_in_and_opens_nothing(
+    broker: EmbeddedBroker,
+) -> None:
+    with Client(connection_to(broker)) as client:
+        token_log = TokenLog(client)
+        token_log.make_topic()
+        client.send(TOKENS_TOPIC, b'{"version": 2}', key="of-the-future").result()
+        assert token_log.tokens() == []
+        with serving(broker) as instance:
+            assert instance.status("/metrics") == 401
+        token_log.remove("of-the-future")
 
 
 def test_beyond_loopback_nothing_is_ever_open(broker: EmbeddedBroker) -> None:
