@@ -242,6 +242,8 @@ def _row(status: "KeyStatus") -> dict[str, Any]:
         **({"key": None, "key_base64": None} | key_to_json(status.key)),
         "state": status.state.value,
         "events": status.events,
+        "bytes": status.bytes,
+        "oldest": None if status.oldest is None else _time(status.oldest),
         "since": _time(first.since) if first else None,
         "expires": _time(first.expires_at) if first and first.expires_at else None,
         "actor": first.actor if first else None,

@@ -46,6 +46,17 @@ class KeyStatus:
         """How many of its events are held."""
         return sum(entry.events for _, entry in self.entries)
 
+    @property
+    def bytes(self) -> int:
+        """The size of their keys and values."""
+        return sum(entry.bytes for _, entry in self.entries)
+
+    @property
+    def oldest(self) -> int | None:
+        """The timestamp of the first of them, if there are any."""
+        times = [entry.oldest for _, entry in self.entries if entry.oldest is not None]
+        return min(times, default=None)
+
 
 class Flow:
     """One flow, by name.

@@ -368,5 +368,7 @@ def test_the_command_line_lists_what_is_held_of_a_key(world: World) -> None:
         rest = json.loads(held("k", "--events", "--after", page["next"], "-o", "json"))
         assert [e["value"] for e in rest["events"]] == [None]
         assert rest["next"] is None
-        assert held("k").split("\t")[0] == "k"
+        (row,) = json.loads(held("k", "-o", "json"))
+        assert (row["key"], row["state"], row["events"], row["bytes"]) == ("k", "HELD", 3, 5)
+        assert row["oldest"] is not None
         assert held("active") == ""

@@ -6,7 +6,7 @@ from threading import Thread
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from kafka.protocol.consumer import LeaveGroupRequest
 from tests.brokers import BrokerProcess
@@ -395,6 +395,20 @@ def test_offsets_that_the_owners_paused_consumer_cannot_find_are_nobodys_concern
         world.send(b"k", b"3")
         Feeder(world.connection, gate).batch()
     assert world.processed() == [b"1", b"2", b"3"]
+
+
+def test_the_owner_is_in_the_group_and_fetches_nothing(world: World) -> None:
+    """A pause alone, inside the callback of the assignment, does nothing."""
+    world.send(b"k", *(b"%d" % i for i in range(200)))
+    with running(world) as gate:
+        world.wait_until_taken()
+        member = gate.owner._member
+        assert member is not None
+        (place,) = member.consumer.assignment()
+        assert member.consumer.position([place])[0].offset in (0, OFFSET_INVALID)
+        member.consumer.resume([place])  # so it would be
+        eventually(lambda: member.consumer.position([place])[0].offset > 0, "what it would do")
+    world.check_each_event_once()
 
 
 def test_changed_limits_are_journalled_on_an_idle_flow(world: World) -> None:
