@@ -24,6 +24,7 @@ def test_every_key_survives_an_address() -> None:
 @pytest.mark.parametrize("key", [b".", b"..", b"", b"b64.", b"b64.YQ", b"a/b", "ü".encode()])
 def test_keys_that_addresses_would_bend_are_written_as_base64(key: bytes) -> None:
     assert key_to_path(key).startswith("b64.")
+    assert key_from_path(key_to_path(key)) == key
 
 
 def test_plain_text_is_read_as_it_is() -> None:

@@ -57,6 +57,7 @@ def test_command_is_pending_until_its_partition_has_carried_it_out() -> None:
     [row] = view.keys(KeyQuery()).rows
     assert (row.state, row.pending) == (KeyState.ACTIVE, ("hold",))
     view.take_status((HOME + 1) % 3, position(control=6))
+    view.take_status(HOME, position(control=5))
     assert view.key(KEY).row.pending == ("hold",)
     view.take_status(HOME, held_entry())
     view.take_status(HOME, position(control=6))
@@ -70,6 +71,8 @@ def test_command_that_was_carried_out_before_it_is_read_is_not_pending() -> None
     view.take_status(HOME, position(control=6))
     ask(view, HOLD, offset=5)
     assert view.keys(KeyQuery()).rows == ()
+    ask(view, HOLD, offset=6)
+    assert view.keys(KeyQuery()).total == 1
 
 
 def test_key_leaves_the_list_when_its_last_entry_goes() -> None:
@@ -99,12 +102,16 @@ def test_history_joins_what_was_asked_with_what_came_of_it() -> None:
     assert oldest.effective[0].cut == 41
 
 
-async def test_who_waits_for_an_outcome_gets_that_of_the_first_command_of_its_id() -> None:
+@pytest.mark.parametrize("swapped", [False, True])
+async def test_who_waits_for_an_outcome_gets_that_of_the_first_command_of_its_id(
+    swapped: bool,
+) -> None:
     view = a_view()
     ask(view, HOLD, offset=0)
     async with view.waiting(["h1"], control_end=2) as waiting:
-        answer(view, Outcome.DUPLICATE, HOLD, at=1, offset=1)
-        answer(view, Outcome.HELD, HOLD, at=0, offset=0)
+        outcomes = [(Outcome.HELD, 0), (Outcome.DUPLICATE, 1)]
+        for outcome, number in reversed(outcomes) if swapped else outcomes:
+            answer(view, outcome, HOLD, at=number, offset=number)
         assert not await waiting.wait(within=0.01)
         ask(view, HOLD, offset=1)
         assert await waiting.wait(within=5)
