@@ -21,7 +21,7 @@ DEADLINE_S = 600.0
 def replay(stage: Stage) -> Figures:
     """Events a second from the moment a run is taken up to its end, planning included."""
     load = Load(300_000 if stage.quick else 2_000_000, keys=100_000, held=0)
-    rounds = 1 if stage.quick else 3
+    rounds = 1 if stage.quick else 2
     with holdfast.connect(stage.bootstrap) as client:
         flow = client.flow("bench-replay").create(partitions=PARTITIONS).describe()
         fill(stage.bootstrap, flow.names.events, load.cycle, load.count, PARTITIONS)

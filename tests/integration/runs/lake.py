@@ -88,7 +88,7 @@ class Flow:
         wait_until(lambda: len(self.raw()) >= count, f"{count} landed events", PATIENCE_S)
 
     def lose_from_the_raw_zone(self) -> int:
-        """Every third event vanishes from the table, which nobody writes now. -> how many"""
+        """Every third event vanishes from the table, to which nobody adds now. -> how many"""
         before = len(self.raw())
         table = DeltaTable(self.location)
         table.alter.set_table_properties({"delta.appendOnly": "false"})
