@@ -60,6 +60,9 @@ class Bounds:
     dlq: Stretch
     held_since: Mapping[int, int]
     """Below this source offset rows of held may have been let go."""
+    settled: Mapping[str, Mapping[int, int]]
+    """By topic and partition, the offset below which held, processed and dlq have only what was
+    committed before the positions were read: all of it is of events that were taken."""
 
     @property
     def taken(self) -> dict[int, int]:
@@ -72,9 +75,13 @@ def fix_bounds(connection: Connection, names: FlowNames, partitions: int) -> Bou
 
     ConflictError if the gate has never run.
     """
-    positions = _positions(connection, names, partitions)
-    outputs = dict.fromkeys((names.held, names.dlq, names.status), partitions)
+    outputs = {names.held: partitions, names.dlq: partitions}
     outputs[names.processed] = Topics(connection).describe(names.processed).partitions
+    settled: dict[str, dict[int, int]] = {topic: {} for topic in outputs}
+    for place, end in Offsets(connection).ends(_places(outputs)).items():
+        settled[place.topic][place.number] = end
+    positions = _positions(connection, names, partitions)
+    outputs[names.status] = partitions
     inputs = {names.control: 1, names.events: partitions}
     starts = Offsets(connection).starts(_places({**outputs, names.journal: partitions, **inputs}))
     ends = _high_watermarks(connection, outputs)
@@ -99,6 +106,7 @@ def fix_bounds(connection: Connection, names: FlowNames, partitions: int) -> Bou
         processed=stretch(names.processed),
         dlq=stretch(names.dlq),
         held_since=_held_since(connection, names.held, held),
+        settled=settled,
     )
 
 

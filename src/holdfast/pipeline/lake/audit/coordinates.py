@@ -18,8 +18,9 @@ from holdfast.client.source import SOURCE
 from holdfast.flows.names import FlowNames
 from holdfast.pipeline.events import TOO_LARGE
 from holdfast.pipeline.kafka_source import read_range
-from holdfast.pipeline.lake.audit.bounds import Bounds, Stretch
+from holdfast.pipeline.lake.audit.bounds import Stretch
 from holdfast.pipeline.lake.audit.journal import at, key_hash
+from holdfast.pipeline.lake.audit.remembered import Border
 from holdfast.pipeline.lake.audit.verification import Fault
 from holdfast.pipeline.writer import DEAD_LETTERED
 
@@ -56,15 +57,20 @@ class Scope:
 
 
 class Logs:
-    """The logs of one flow as rows of one form."""
+    """The logs of one flow as rows of one form; of what came out, only what was not accounted for
+    below the border."""
 
     def __init__(
-        self, session: SparkSession, connection: Connection, names: FlowNames, bounds: Bounds
+        self,
+        session: SparkSession,
+        connection: Connection,
+        names: FlowNames,
+        border: Border | None,
     ) -> None:
         self._session = session
         self._connection = connection
         self._names = names
-        self._bounds = bounds
+        self._border = border
 
     def events(self, part: Stretch) -> DataFrame:
         return self._read(self._names.events, part, headers=False).select(
@@ -83,16 +89,32 @@ class Logs:
         of records that have come out before."""
         kind = _last_header(ERROR, 2).cast("string")
         tag = sql.when(kind == DEAD_LETTERED, DEAD_ASKED).otherwise(DEAD)
-        rows = self._read(self._names.dlq, part).where(
-            ~sql.coalesce(_header(5)["key"] == SOURCE_TOPIC, sql.lit(False))
-        )
         body = sql.when(kind == TOO_LARGE, sql.lit(None)).otherwise(_content())
-        return _of_source(rows, _last_header(SOURCE, 3), tag, body=body)
+        of_worker = sql.coalesce(_header(5)["key"] == SOURCE_TOPIC, sql.lit(False))
+        source = _last_header(SOURCE, 3)
+        return self._sourced(self._names.dlq, part, source, tag, body=body, left_out=of_worker)
 
     def _sourced(
-        self, topic: str, part: Stretch, source: Column, tag: Column, *, place: bool = False
+        self,
+        topic: str,
+        part: Stretch,
+        source: Column,
+        tag: Column,
+        *,
+        place: bool = False,
+        body: Column | None = None,
+        left_out: Column | None = None,
     ) -> DataFrame:
-        return _of_source(self._read(topic, part), source, tag, place=place)
+        rows = self._read(topic, part)
+        if left_out is not None:
+            rows = rows.where(~left_out)
+        rows = _with_source(rows, source)
+        if self._border is not None:
+            before = sql.col("offset") < at(self._border.outputs[topic].end, sql.col("partition"))
+            accounted = before & (sql.col("_o") < at(self._border.events, sql.col("_p")))
+            rows = rows.where(~sql.coalesce(accounted, sql.lit(False)))
+        own_place = sql.col("offset") if place else None
+        return rows.select(*_row(tag, sql.col("_p"), sql.col("_o"), place=own_place, body=body))
 
     def _read(self, topic: str, part: Stretch, *, headers: bool = True) -> DataFrame:
         return read_range(
@@ -263,33 +285,16 @@ def within(rows: DataFrame, scope: Scope) -> DataFrame:
     return rows.where(sql.coalesce(accounted | impossible, sql.lit(True)))
 
 
-def _of_source(
-    rows: DataFrame,
-    source: Column,
-    tag: Column,
-    *,
-    place: bool = False,
-    body: Column | None = None,
-) -> DataFrame:
-    """Rows of a log whose records say their source. One that does not is at its own offset of a
-    partition that is nowhere."""
-    text = source.cast("string")
+def _with_source(rows: DataFrame, source: Column) -> DataFrame:
+    """Rows with the partition and offset of their source. One that does not say it is at its own
+    offset of a partition that is nowhere."""
     partition = sql.expr("try_cast(substring_index(_source, ':', 1) AS INT)")
     offset = sql.expr("try_cast(substring_index(_source, ':', -1) AS BIGINT)")
     known = partition.isNotNull() & offset.isNotNull()
     return (
-        rows.withColumn("_source", text)
+        rows.withColumn("_source", source.cast("string"))
         .withColumn("_p", sql.when(known, partition).otherwise(_NOWHERE))
         .withColumn("_o", sql.when(known, offset).otherwise(sql.col("offset")))
-        .select(
-            *_row(
-                tag,
-                sql.col("_p"),
-                sql.col("_o"),
-                place=sql.col("offset") if place else None,
-                body=body,
-            )
-        )
     )
 
 

@@ -19,6 +19,19 @@ _FORM = 1
 _RECENT = 20
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How far a log of what came out was looked at, by partition.
+
+    A flow that runs writes records of later events before the log's end is read. They were not
+    accounted for, so the next run begins where they may begin (`settled`), and leaves out what it
+    finds before `end` of events that were.
+    """
+
+    settled: Mapping[int, int]
+    end: Mapping[int, int]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Border:
     """How far was verified, by partition: source offsets, and offsets of the logs."""
@@ -27,9 +40,8 @@ class Border:
     """Of the events: offsets of a topic that was made anew mean others."""
     events: Mapping[int, int]
     control: Mapping[int, int]
-    held: Mapping[int, int]
-    processed: Mapping[int, int]
-    dlq: Mapping[int, int]
+    outputs: Mapping[str, "Seen"]
+    """By topic: held, processed, dlq."""
     raw: Mapping[int, int]
     """Source offsets below which the raw zone was complete."""
     raw_rows: int
@@ -73,13 +85,19 @@ class Remembered:
 
 
 def _border(fields: dict[str, Any]) -> Border:
-    by_partition = {
-        name: {int(p): int(offset) for p, offset in fields[name].items()}
-        for name in ("events", "control", "held", "processed", "dlq", "raw")
-    }
     return Border(
         topic_id=fields["topic_id"],
+        events=_by_partition(fields["events"]),
+        control=_by_partition(fields["control"]),
+        outputs={
+            topic: Seen(_by_partition(seen["settled"]), _by_partition(seen["end"]))
+            for topic, seen in fields["outputs"].items()
+        },
+        raw=_by_partition(fields["raw"]),
         raw_rows=fields["raw_rows"],
         totals=fields["totals"],
-        **by_partition,
     )
+
+
+def _by_partition(offsets: dict[str, int]) -> dict[int, int]:
+    return {int(p): offset for p, offset in offsets.items()}

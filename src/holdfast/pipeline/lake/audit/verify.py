@@ -38,7 +38,7 @@ from holdfast.pipeline.lake.audit.journal import (
     stretches,
 )
 from holdfast.pipeline.lake.audit.raw_side import RawSide
-from holdfast.pipeline.lake.audit.remembered import Border, Remembered
+from holdfast.pipeline.lake.audit.remembered import Border, Remembered, Seen
 from holdfast.pipeline.lake.audit.standing import ends_of_steps, faults_of_status, read_status
 from holdfast.pipeline.lake.audit.verification import (
     CHECKS,
@@ -195,23 +195,27 @@ class _Audit:
         if self._options.raw_zone and not border.raw:
             return None
         # A log that ends before it was looked at was made anew: nothing of it is known.
-        logs = (
-            (bounds.processed, border.processed), (bounds.held, border.held),
-            (bounds.dlq, border.dlq),
-        )  # fmt: skip
-        if any(log.ends.get(p, 0) < end for log, seen in logs for p, end in seen.items()):
-            return None
+        for topic, log in self._outputs(bounds).items():
+            if any(log.ends.get(p, 0) < end for p, end in border.outputs[topic].end.items()):
+                return None
         return border
+
+    def _outputs(self, bounds: Bounds) -> dict[str, Stretch]:
+        names = self._names
+        return {
+            names.processed: bounds.processed,
+            names.held: bounds.held,
+            names.dlq: bounds.dlq,
+        }
 
     def _check_outputs(self, bounds: Bounds, border: Border | None) -> None:
         """What has come out must still be there, unless it was verified before."""
-        logs = (
-            (self._names.processed, bounds.processed, border.processed if border else {}),
-            (self._names.dlq, bounds.dlq, border.dlq if border else {}),
-        )
-        for topic, log, seen in logs:
+        for topic, log in self._outputs(bounds).items():
+            if topic == self._names.held or self._options.limited:
+                continue  # the keeper lets go of rows of held once they are out
+            seen = border.outputs[topic].settled if border else {}
             for p, start in log.starts.items():
-                if start > seen.get(p, 0) and not self._options.limited:
+                if start > seen.get(p, 0):
                     raise ConflictError(
                         f"{topic}[{p}] begins at offset {start}: what was before it is gone, and "
                         "cannot be accounted for. Verify what came later: --since or --from."
@@ -275,12 +279,11 @@ class _Audit:
         self, bounds: Bounds, journal: DataFrame, scope: Scope, border: Border | None
     ) -> tuple[DataFrame, dict[str, int]]:
         """Every coordinate that shows a fault or is still held; and what was counted."""
-        logs = Logs(self._session, self._connection, self._names, bounds)
+        logs = Logs(self._session, self._connection, self._names, border)
         events = self._events_to_read(scope)
         parts = [
-            bounds.processed.after({} if border is None else border.processed),
-            bounds.held.after({} if border is None else border.held),
-            bounds.dlq.after({} if border is None else border.dlq),
+            log.after(border.outputs[topic].settled if border else {})
+            for topic, log in self._outputs(bounds).items()
         ]
         outputs = [logs.processed(parts[0]), logs.held(parts[1]), logs.dead(parts[2])]
         rows = [logs.events(events), *(within(each, scope) for each in outputs)]
@@ -354,9 +357,10 @@ class _Audit:
                 topic_id=topic_id,
                 events=scope.ends,
                 control={p: position.control for p, position in bounds.positions.items()},
-                held=bounds.held.ends,
-                processed=bounds.processed.ends,
-                dlq=bounds.dlq.ends,
+                outputs={
+                    topic: Seen(bounds.settled[topic], log.ends)
+                    for topic, log in self._outputs(bounds).items()
+                },
                 raw=raw,
                 raw_rows=self._raw.count_below(raw) if raw else 0,
                 totals=totals,
