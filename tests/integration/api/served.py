@@ -3,16 +3,15 @@
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
-import uvicorn
-from tests.brokers import DIES_WITH_PARENT, BrokerProcess, free_ports
+from tests.brokers import DIES_WITH_PARENT, BrokerProcess
 from tests.clients import wait_until
+from tests.serving import served
 
 from holdfast.client.connection import Connection
 from holdfast.client.settings import ClientSettings
@@ -83,28 +82,12 @@ class Live:
 @contextmanager
 def serving(broker: BrokerProcess, **client: Any) -> Iterator[Api]:
     """An instance that is ready; `client` are settings of its connection."""
-    [port] = free_ports(1)
-    settings = WebSettings(
-        listen=f"127.0.0.1:{port}", requests_per_second=10_000, request_burst=100_000
-    )
+    settings = WebSettings(requests_per_second=10_000, request_burst=100_000)
     connection = Connection(ClientSettings(bootstrap=broker.bootstrap, **client))
-    app = create_app(settings, connection)
-    server = uvicorn.Server(
-        uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning", lifespan="on")
-    )
-    thread = threading.Thread(target=server.run, name=f"web on {port}")
-    thread.start()
-    address = f"http://127.0.0.1:{port}"
-    try:
-        wait_until(lambda: server.started, "a server that listens")
-        wait_until(lambda: httpx.get(f"{address}/readyz").status_code == 200, "views", PATIENCE_S)
-        with Api(address) as api:
-            yield api
-    finally:
-        app.state.streams.end_all()
-        server.should_exit = True
-        thread.join(20)
-        assert not thread.is_alive()
+    with served(create_app(settings, connection)) as address, Api(address) as api:
+        ready = f"{address}/readyz"
+        wait_until(lambda: httpx.get(ready).status_code == 200, "views", PATIENCE_S)
+        yield api
 
 
 class Pipeline:

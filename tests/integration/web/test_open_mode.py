@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from tests.brokers import EmbeddedBroker
 from tests.clients import wait_until
-from tests.integration.web.conftest import NOWHERE, bearing, connection_to, serving
+from tests.integration.web.instances import NOWHERE, bearing, connection_to, serving
 
 from holdfast.access.credentials import Credentials
 from holdfast.access.roles import Actor, Role

@@ -8,7 +8,7 @@ import pytest
 from tests.brokers import EmbeddedBroker
 from tests.clients import wait_until
 from tests.conftest import unique_name
-from tests.integration.web.conftest import Instance, bearing, connection_to
+from tests.integration.web.instances import Instance, bearing, connection_to
 
 from holdfast.access.masks import MASK
 from holdfast.access.roles import Role

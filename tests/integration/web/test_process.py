@@ -12,7 +12,7 @@ import httpx
 import pytest
 from tests.brokers import DIES_WITH_PARENT, BrokerProcess, EmbeddedBroker
 from tests.clients import wait_until
-from tests.integration.web.conftest import Instance, bearing
+from tests.integration.web.instances import Instance, bearing
 
 from holdfast.access.roles import Role
 from holdfast.access.token_log import TokenLog

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tests.integration.web.conftest import NOWHERE, Instance
+from tests.integration.web.instances import NOWHERE, Instance
 
 from holdfast.access.roles import Role
 from holdfast.web.app import create_app

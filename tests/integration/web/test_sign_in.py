@@ -2,7 +2,7 @@
 
 import pytest
 from tests.brokers import EmbeddedBroker
-from tests.integration.web.conftest import Instance, bearing, serving
+from tests.integration.web.instances import Instance, bearing, serving
 
 from holdfast.access.roles import Role
 from holdfast.web.settings import WebSettings

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from tests.brokers import EmbeddedBroker
 from tests.clients import wait_until
-from tests.integration.web.conftest import Instance, serving
+from tests.integration.web.instances import Instance, serving
 
 from holdfast.access.roles import Role
 from holdfast.access.token_log import TokenLog
