@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event, Thread
+from time import monotonic
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
@@ -11,7 +12,7 @@ from holdfast.client.connection import Connection
 from holdfast.client.flow_registry import FlowRegistry
 from holdfast.client.positions import Offsets, Partition
 from holdfast.client.table import Table
-from holdfast.errors import HoldfastError, InvalidRecordError
+from holdfast.errors import HoldfastError, InvalidRecordError, NotFoundError
 from holdfast.flows.registry import FlowDefinition
 from holdfast.flows.reports import REPORTS_TOPIC, Report, decode_report
 from holdfast.flows.status import decode_status
@@ -24,6 +25,7 @@ log = logging.getLogger(__name__)
 _CHUNK = 1_000
 _TURN_S = 0.25
 """How long a new flow may go unseen."""
+_TRY_AGAIN_S = 10.0
 
 _READER = {
     # Never joined: librdkafka wants a name all the same.
@@ -71,6 +73,7 @@ class Follower:
         self._followed: dict[str, _Followed] = {}
         self._by_place: dict[Partition, _Followed] = {}
         self._takers: dict[str, Callable[[Message], None]] = {}
+        self._try_again_at: dict[str, float] = {}
         self._reports: dict[str, dict[str, Report]] = {}
         self._report_table = Table(connection, REPORTS_TOPIC, self._take_report)
         self._stopping = Event()
@@ -120,8 +123,19 @@ class Follower:
                 followed.view.define(flow)
                 self._changes.append(ChangeKind.FLOW, name, flow)
         for name, flow in registered.items():
-            if name not in self._followed:
-                self._begin(consumer, flow)
+            if name not in self._followed and self._try_again_at.get(name, 0.0) <= monotonic():
+                self._try_to_begin(consumer, flow)
+
+    def _try_to_begin(self, consumer: Consumer, flow: FlowDefinition) -> None:
+        """A flow that cannot be followed, say because its topics are gone, is in nobody's way."""
+        try:
+            self._begin(consumer, flow)
+        except NotFoundError as error:
+            if flow.name not in self._try_again_at:
+                log.warning("The flow %s cannot be shown: %s", flow.name, error)
+            self._try_again_at[flow.name] = monotonic() + _TRY_AGAIN_S
+        else:
+            self._try_again_at.pop(flow.name, None)
 
     def _begin(self, consumer: Consumer, flow: FlowDefinition) -> None:
         names = flow.names

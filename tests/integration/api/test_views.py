@@ -28,6 +28,17 @@ def test_flow_made_elsewhere_is_seen_and_one_made_here_is_there_at_once(
     assert api.post("flows", json={"name": here}).json()["code"] == "already-exists"
 
 
+def test_flow_whose_topics_are_gone_is_in_no_other_flows_way(tmp_path: Path) -> None:
+    with EmbeddedBroker(tmp_path) as broker, holdfast.connect(broker.bootstrap) as client:
+        for name in ("broken", "whole"):
+            client.flow(name).create(partitions=1)
+        client.topics.delete("broken.journal")
+        with serving(broker) as api:
+            assert [flow["name"] for flow in api.found("flows")["flows"]] == ["whole"]
+            api.asked("flows/whole/keys/k/hold")
+            assert api.found("flows/whole/keys/k")["pending"] == ["hold"]
+
+
 def test_flow_is_changed_while_it_runs(api: Api, kafka_client: Client) -> None:
     flow = unique_name("changed").lower()
     api.asked("flows", {"name": flow, "partitions": 1})
