@@ -5,14 +5,14 @@ the pipeline reports: the end of a log that is written in transactions also coun
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event, Thread
 from time import monotonic, time
 
 from holdfast.client.connection import Connection
 from holdfast.client.positions import Offsets, Partition
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, NotFoundError
 from holdfast.flows.reports import Report
 from holdfast.views.changes import ChangeKind, Changes
 from holdfast.views.flow_view import FlowView
@@ -77,15 +77,23 @@ class Meter:
 
     def _sample_all(self) -> None:
         views = list(self._flows.values())
-        places = {view.name: _events_of(view) for view in views}
-        ends = self._offsets.ends([place for found in places.values() for place in found])
+        ends = self._ends_of(views)
         now = monotonic()
         for view in views:
-            own = {place: ends[place] for place in places[view.name]}
+            own = {place: ends[place] for place in _events_of(view) if place in ends}
             sample = self._sample(view, own, now)
             view.take_sample(sample)
             self._changes.append(ChangeKind.RATES, view.name, sample)
             tell_health(view, self._changes)
+
+    def _ends_of(self, views: Sequence[FlowView]) -> dict[Partition, int]:
+        """Of all flows at once; one by one where one has lost its topic."""
+        try:
+            return self._offsets.ends([place for view in views for place in _events_of(view)])
+        except NotFoundError:
+            if len(views) == 1:
+                return {}
+            return {place: end for view in views for place, end in self._ends_of([view]).items()}
 
     def _sample(self, view: FlowView, ends: dict[Partition, int], now: float) -> Sample:
         begun, before = self._ends.get(view.name, (now, ends))

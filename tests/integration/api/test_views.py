@@ -37,6 +37,12 @@ def test_flow_whose_topics_are_gone_is_in_no_other_flows_way(tmp_path: Path) -> 
             assert [flow["name"] for flow in api.found("flows")["flows"]] == ["whole"]
             api.asked("flows/whole/keys/k/hold")
             assert api.found("flows/whole/keys/k")["pending"] == ["hold"]
+            api.asked("flows", {"name": "half", "partitions": 1})
+            client.topics.delete("half.events")
+            with api.live("changes") as live:
+                while live.next("rates")["flow"] != "whole":
+                    pass
+            assert _ready(api) == 200
 
 
 def test_flow_is_changed_while_it_runs(api: Api, kafka_client: Client) -> None:
