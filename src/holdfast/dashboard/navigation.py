@@ -10,16 +10,18 @@ class Section:
     title: str
     path: str
     icon: str
+    letter: str
+    """After `g` it goes there."""
     short: str | None = None
 
 
 SECTIONS = (
-    Section("Overview", "/", "home", "Overview"),
-    Section("Dead letters", "/dead-letters", "dead", "Dead"),
-    Section("Runs", "/runs", "send"),
-    Section("Topics", "/topics", "topic", "Topics"),
-    Section("Groups and lag", "/groups", "group"),
-    Section("Audit", "/audit", "audit", "Audit"),
-    Section("Quality", "/quality", "active"),
-    Section("Health", "/health", "health", "Health"),
+    Section("Overview", "/", "home", "o", "Overview"),
+    Section("Dead letters", "/dead-letters", "dead", "d", "Dead"),
+    Section("Runs", "/runs", "send", "r"),
+    Section("Topics", "/topics", "topic", "t", "Topics"),
+    Section("Groups and lag", "/groups", "group", "l"),
+    Section("Audit", "/audit", "audit", "a", "Audit"),
+    Section("Quality", "/quality", "active", "q"),
+    Section("Health", "/health", "health", "h", "Health"),
 )

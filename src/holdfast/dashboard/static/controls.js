@@ -165,7 +165,7 @@
   });
 
   /* ---- Shortcuts ---- */
-  const PLACES = { o: "/", d: "/dead-letters", t: "/topics", l: "/groups", a: "/audit", h: "/health" };
+  const PLACES = Object.fromEntries($$("[data-letter]").map((link) => [link.dataset.letter, link.href]));
   let going = 0;
   function visible(element) { return element && element.offsetParent !== null; }
   document.addEventListener("keydown", (event) => {
