@@ -6,18 +6,17 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import FLOW, NewContext, Stack
 
+from holdfast.dashboard.navigation import SECTIONS
+
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
 PAGES = {
-    "overview": "/",
+    **{section.title: section.path for section in SECTIONS},
     "flow": f"/flows/{FLOW}",
     "key": f"/flows/{FLOW}/keys/axe-key",
-    "dead-letters": f"/dead-letters?flow={FLOW}",
-    "topics": "/topics",
+    "dead letters of a flow": f"/dead-letters?flow={FLOW}",
     "messages": f"/topics/{FLOW}.events",
-    "groups": "/groups",
     "group": f"/groups/holdfast.{FLOW}",
-    "audit": f"/audit?flow={FLOW}",
-    "health": "/health",
+    "audit of a flow": f"/audit?flow={FLOW}",
     "find": "/find?q=axe",
     "login": "/login",
 }
@@ -64,7 +63,7 @@ def test_axe_finds_nothing_serious_on_any_page_in_either_theme(new_context: NewC
 @pytest.mark.usefixtures("something_to_show")
 def test_dialogs_and_phone_pass_axe_too(new_context: NewContext) -> None:
     page = new_context(width=390, height=844).new_page()
-    for path in (PAGES["overview"], PAGES["flow"], PAGES["key"], PAGES["messages"]):
+    for path in (PAGES["Overview"], PAGES["flow"], PAGES["key"], PAGES["messages"]):
         page.goto(path)
         assert not serious(page), path
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
