@@ -28,8 +28,10 @@ async def audit_page(
     """One page, newest first. What the view does not have any more is read from control log and
     journal; such a page may stop early, and its cursor then goes on from there."""
     page = view.audit(query)
-    if not page.older or len(page.rows) == query.limit:
+    if not page.older:
         return page
+    if len(page.rows) == query.limit:
+        return replace(page, cursor=write_cursor(page.rows[-1]))
     rest = await asyncio.to_thread(
         _older, services.connection, view, query, query.limit - len(page.rows), actor
     )

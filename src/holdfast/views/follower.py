@@ -10,6 +10,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
 from holdfast.client.connection import Connection
 from holdfast.client.flow_registry import FlowRegistry
+from holdfast.client.log_reader import next_messages
 from holdfast.client.positions import Offsets, Partition
 from holdfast.client.table import Table
 from holdfast.errors import HoldfastError, InvalidRecordError, NotFoundError
@@ -106,8 +107,7 @@ class Follower:
         if self._registry.complete:
             self._follow_registry(consumer)
         self._report_table.poll(0)
-        first = consumer.poll(_TURN_S)
-        for message in [] if first is None else [first, *consumer.consume(_CHUNK, 0)]:
+        for message in next_messages(consumer, _CHUNK, _TURN_S):
             self._take(message)
         unread = any(followed.unread for followed in self._followed.values())
         if self._registry.complete and self._report_table.complete and not unread:

@@ -98,7 +98,9 @@ def test_audit_goes_back_beyond_what_is_kept_in_memory(
             client.send("long.control", value, key, timestamp=hold.at)
         client.close()
         with serving(broker) as api:
-            assert _paged(api, "flows/long/audit") == [f"c{n}" for n in range(99, -1, -1)]
+            for limit in (7, 10, 500):
+                found = _paged(api, "flows/long/audit", limit=limit)
+                assert found == [f"c{n}" for n in range(99, -1, -1)], limit
             assert _paged(api, "flows/long/audit", key="k2") == [f"c{n}" for n in range(97, -1, -5)]
             assert _paged(api, "flows/long/audit", actor="actor-1") == [
                 f"c{n}" for n in range(97, -1, -3)
@@ -110,7 +112,7 @@ def _paged(api: Api, path: str, **query: Any) -> list[str]:
     found: list[str] = []
     cursor: dict[str, str] = {}
     while True:
-        page = api.found(path, limit=7, **query, **cursor)
+        page = api.found(path, **{"limit": 7, **query, **cursor})
         found += [row["command_id"] for row in page["rows"]]
         if page["cursor"] is None:
             return found
