@@ -7,7 +7,6 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from holdfast.access.gatekeeper import Gatekeeper
@@ -98,7 +97,7 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
     app.include_router(dashboard_router())
     app.mount(ASSETS_PATH, Assets(), name="static")
     install_problems(app)
-    app.add_exception_handler(HTTPException, show_error)  # an address that is none, mostly
+    app.add_exception_handler(404, show_error)
     _add_openapi(app)
     return app
 
