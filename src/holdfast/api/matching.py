@@ -92,6 +92,9 @@ def _as_text(item: Any) -> str:
 def _path(path: str) -> JSONPath:
     if len(path) > _LONGEST_PATH:
         raise InvalidArgumentError(f"A JSON path has at most {_LONGEST_PATH} characters.")
+    if "=~" in path or "`" in path:
+        # A pattern that backtracks would keep a thread busy for ever.
+        raise InvalidArgumentError("A JSON path here has no patterns and no functions.")
     try:
         parsed: JSONPath = parse(path)
     except Exception as error:  # the parser raises what it happens to raise

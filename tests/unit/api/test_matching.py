@@ -39,7 +39,9 @@ def test_value_that_is_no_json_does_not_match_and_does_not_fail(value: bytes | N
     assert not Filter(json_path="$.a.b").matches(None, value, [])
 
 
-@pytest.mark.parametrize("path", ["$.", "][", "$[?(", "x" * 501])
+@pytest.mark.parametrize(
+    "path", ["$.", "][", "$[?(", "x" * 501, "$[?(@.a =~ '(a+)+$')]", "$.`len`"]
+)
 def test_path_that_is_none_is_refused_at_once(path: str) -> None:
     with pytest.raises(InvalidArgumentError):
         Filter(json_path=path)
