@@ -1,22 +1,25 @@
 """How many events a batch takes: so many that a job stays short, since a hold waits for its end."""
 
 JOB_SECONDS = 1.5
-"""What a job is meant to take; two seconds are the most that a hold should wait."""
+"""What a job is meant to take."""
+LONGEST_JOB_SECONDS = 2.0
+"""The most that a hold should wait: a job that took longer was too large."""
 SMALL_ROWS = 10_000
 SMALL_BYTES = 8 * 1024**2
 """Up to this a batch is quicker in the driver than a job with workers is begun."""
 
-_FIRST_LIMIT = 100_000
+_FIRST_LIMIT = 200_000
 _LOWEST_LIMIT = 50_000
 _LOWEST_BYTES = 32 * 1024**2
 """Fewer would not make a job shorter: its beginning and its end take their time."""
 _HIGHEST_LIMIT = 5_000_000
-_OVERHEAD_SECONDS = 0.5
+_OVERHEAD_SECONDS = 0.3
 """What a job takes whatever it does."""
-_WORTH_IT = 1.5
-"""A new limit costs a restart of the query, a few hundred milliseconds."""
+_WORTH_IT = 1.4
+"""A new limit costs a restart of the query, a few hundred milliseconds: only a limit so many times
+as high is worth it. One that is too high is lowered whatever it costs."""
 _FULL = 0.9
-_COLD_JOBS = 3
+_COLD_JOBS = 2
 """The first jobs of a process are slow, and tell nothing."""
 
 
@@ -48,7 +51,9 @@ class BatchSize:
             each = max(seconds - _OVERHEAD_SECONDS, 0.1 * seconds) / count
             fits = int((JOB_SECONDS - _OVERHEAD_SECONDS) / each)
             fits = min(max(fits, self.limit // 4), self.limit * 4)
-            self._wanted = min(max(fits, self._lowest()), _HIGHEST_LIMIT)
+            fits = min(max(fits, self._lowest()), _HIGHEST_LIMIT)
+            another = seconds > LONGEST_JOB_SECONDS or fits > _WORTH_IT * self.limit
+            self._wanted = fits if another else self.limit
 
     def _lowest(self) -> int:
         return max(1, min(_LOWEST_LIMIT, int(_LOWEST_BYTES / (self._mean or 1))))
@@ -56,10 +61,8 @@ class BatchSize:
     @property
     def changed(self) -> bool:
         """Whether another limit is worth a new query."""
-        ratio = self._wanted / self.limit
-        return not 1 / _WORTH_IT <= ratio <= _WORTH_IT
+        return self._wanted != self.limit
 
     def settle(self) -> None:
         """The limit is what it should be, from the next query on."""
-        if self.changed:
-            self.limit = self._wanted
+        self.limit = self._wanted
