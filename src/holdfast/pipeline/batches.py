@@ -54,6 +54,7 @@ class GateQuery:
         self._gate = gate
         self._small = small
         self._files = HadoopFiles(session)
+        self._at_once = session.sparkContext.defaultParallelism
         self._root = f"{checkpoints}/gate/{gate.flow.name}"
         self._checkpoint = ""
         self._tasks = TaskPath(gate)
@@ -117,7 +118,8 @@ class GateQuery:
             reader=f"{gate.names.group}.reader",
         )
         self._query = (
-            rows.writeStream.queryName(f"{gate.flow.name}.gate")
+            _columns(rows)
+            .writeStream.queryName(f"{gate.flow.name}.gate")
             .option("checkpointLocation", self._checkpoint)
             .foreachBatch(self._take)
             .start()
@@ -187,28 +189,21 @@ class GateQuery:
         """-> False if the settings changed meanwhile"""
         self._wait_for_room()
         settings = self._gate.settings
-        columns = rows.select(
-            "partition",
-            "offset",
-            sql.unix_millis("timestamp").alias("timestamp"),
-            sql.col("key"),
-            sql.col("value"),
-            # Spark looks at the size of its Arrow batch after each row, and a list's costs as much
-            # as it is long. As text headers cost nothing where there are none.
-            sql.when(sql.size("headers") > 0, sql.to_json("headers")).alias("headers"),
-            why_invalid(sql.col("value"), settings.schema).alias("invalid"),
-        )
+        if settings.schema is not None:
+            rows = rows.withColumn("invalid", why_invalid(sql.col("value"), settings.schema))
         count = sum(end - start for start, end in ranges.values())
         small = self.size.is_small(count) if self._small is None else self._small
         begun = monotonic()
         try:
             if small:
-                table = columns.toArrow().cast(COLUMNS)
+                # A task costs more than the few rows that it reads: no more of them than run at
+                # once. Each reads its partitions one after the other, so their order stays.
+                table = rows.coalesce(self._at_once).toArrow().cast(COLUMNS)
                 take_rows(self._gate, ranges, table, settings)
                 self.size.seen(table.num_rows, table.nbytes)
                 self._note_newest(pc.max(table["timestamp"]).as_py())
             else:
-                size, newest = self._tasks.take(ranges, partial(_run, columns), settings)
+                size, newest = self._tasks.take(ranges, partial(_run, rows), settings)
                 self.size.seen(count, size)
                 self._note_newest(newest)
                 self.size.took(count, monotonic() - begun)
@@ -230,7 +225,23 @@ class GateQuery:
         self.waits_for = None
 
 
-def _run(columns: DataFrame, job: Job) -> Iterable[Outcome]:
+def _columns(events: DataFrame) -> DataFrame:
+    """The columns of `COLUMNS`. They are part of the streaming query, which Spark plans in any
+    case, and not a plan of their own in each batch; only a flow's schema may change meanwhile."""
+    return events.select(
+        "partition",
+        "offset",
+        sql.unix_millis("timestamp").alias("timestamp"),
+        "key",
+        "value",
+        # Spark looks at the size of its Arrow batch after each row, and a list's costs as much
+        # as it is long. As text headers cost nothing where there are none.
+        sql.when(sql.size("headers") > 0, sql.to_json("headers")).alias("headers"),
+        sql.lit(None).cast("string").alias("invalid"),
+    )
+
+
+def _run(rows: DataFrame, job: Job) -> Iterable[Outcome]:
     """One Spark job: a task for each Kafka partition that has rows."""
-    gathered: pa.Table = columns.mapInArrow(partial(run_task, job), OUTCOME).toArrow()
+    gathered: pa.Table = rows.mapInArrow(partial(run_task, job), OUTCOME).toArrow()
     return [pickle.loads(row) for row in gathered["outcome"].to_pylist()]  # noqa: S301

@@ -8,6 +8,7 @@ import os
 import pickle
 import uuid
 from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal
@@ -164,6 +165,7 @@ class Worker:
         self._consumer: Consumer = self._connection.make(Consumer, settings)
         self._holds = FlowHolds()
         self._holds_version = ""
+        self._beside = ThreadPoolExecutor(1, thread_name_prefix="beside the reading")
 
     def take(self, job: Job, batches: Iterator[pa.RecordBatch]) -> Outcome:
         first = next(batches)
@@ -183,14 +185,17 @@ class Worker:
     def _take(
         self, job: Job, share: Share, batches: Iterator[pa.RecordBatch], outcome: Outcome
     ) -> None:
-        p = outcome.partition
-        committer = self._committer(job, p, fresh=share.worker != self.id)
-        state = self._current(job, pickle.loads(share.state))  # noqa: S301  # our own driver's
+        begun = self._beside.submit(self._begin, job, share, outcome.partition)
+        portions = _cut(batches, share.end)
+        try:
+            first = next(portions)  # a new producer waits for its broker most of that time
+        finally:
+            committer, state = begun.result()
         outcome.from_step = state.position.step
         holds = self._read_holds(job)
         moment = Moment(job.owner, job.partitions, holds, job.settings, job.over, job.topics)
         interest = KeySet(keys_of_interest([state], moment.holds))
-        for rows, end in _cut(batches, share.end):
+        for rows, end in chain([first], portions):
             outcome.size += rows.nbytes
             outcome.newest = max(outcome.newest, pc.max(rows["timestamp"]).as_py() or 0)
             taken = range_to_take(state.position.offset, min(share.start, end), end)
@@ -204,6 +209,11 @@ class Worker:
                 state.apply(each.result.changes)
                 outcome.changes.append(each.result.changes)
                 outcome.counts = outcome.counts.plus(each.counts())
+
+    def _begin(self, job: Job, share: Share, partition: int) -> tuple[Committer, PartitionState]:
+        """The producer first, then the comparison: what the last one left open is over then."""
+        committer = self._committer(job, partition, fresh=share.worker != self.id)
+        return committer, self._current(job, pickle.loads(share.state))  # noqa: S301  # our driver's
 
     def _committer(self, job: Job, partition: int, *, fresh: bool) -> Committer:
         committer = self._committers.get(partition)
