@@ -210,6 +210,18 @@ def test_health_is_what_the_reports_say_and_what_silence_means(
     assert health_of(reports, now=now).state is state
 
 
+def test_health_is_told_once_each_time_that_it_changes() -> None:
+    view = a_view()
+    assert view.changed_health() is not None
+    view.take_report(report(state="failed", reason="disk full"))
+    told = view.changed_health()
+    assert told is not None
+    assert told.state is HealthState.SILENT  # a report of long ago
+    assert view.changed_health() is None
+    kinds = [change.kind for change in view.changes.since(0).changes]
+    assert kinds == [ChangeKind.HEALTH, ChangeKind.HEALTH]
+
+
 def test_report_comes_back_as_it_was_written() -> None:
     told = report(state="failed", reason="disk", blocked=True, taken=7, batch_seconds=0.25)
     assert decode_report(*encode_report(told)) == told
