@@ -391,6 +391,7 @@ def test_offsets_that_the_owners_paused_consumer_cannot_find_are_nobodys_concern
         assert member is not None
         member.consumer.resume([TopicPartition(world.names.events, 0)])
         eventually(lambda: KafkaError._AUTO_OFFSET_RESET in errors, "a fetch of what is gone")
+        assert member._error is None
         gate.owner.check()
         world.send(b"k", b"3")
         Feeder(world.connection, gate).batch()
@@ -412,14 +413,16 @@ def test_the_owner_is_in_the_group_and_fetches_nothing(world: World) -> None:
 
 
 def test_changed_limits_are_journalled_on_an_idle_flow(world: World) -> None:
-    with running(world) as gate:
-        world.flow.hold("k").wait(30)
+    with gate_of(world) as gate:
+        keeper = Keeper(gate)
+        world.flow.hold("k")
         world.send(b"k", b"1", b"2")
-        world.wait_until_taken()
-        gate.change(world.definition_with(limits=Limits(key_events=2)))
-        world.wait_for(Outcome.OVERFLOW_BEGUN, b"k")
-        gate.change(world.definition_with(limits=Limits(key_events=3)))
-        world.wait_for(Outcome.OVERFLOW_ENDED, b"k")
+        Feeder(world.connection, gate).batch()
+        eventually(lambda: keeper.turn() is not None and not gate.states[0].uncounted, "counts")
+        for limit, outcome in ((2, Outcome.OVERFLOW_BEGUN), (3, Outcome.OVERFLOW_ENDED)):
+            gate.change(world.definition_with(limits=Limits(key_events=limit)))
+            keeper.turn()
+            assert world.outcomes(b"k")[-1] is outcome
     settings = [r.settings for r in world.journal() if r.outcome is Outcome.CHANGED]
     assert ['"key_events":2' in s for s in settings] == [False, True, False]
 

@@ -9,10 +9,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+import psutil
 import pytest
 from deltalake import DeltaTable
 from tests.brokers import DIES_WITH_PARENT, EmbeddedBroker, free_ports
@@ -40,6 +42,16 @@ class Pipeline:
         with self._log.open("wb") as log:
             self.process = subprocess.Popen([*DIES_WITH_PARENT, *command], stdout=log, stderr=log)
 
+    def kill(self) -> None:
+        """This process and Spark's, which it has started."""
+        if self.process.poll() is None:
+            started = psutil.Process(self.process.pid).children(recursive=True)
+            self.process.kill()
+            for child in started:
+                with suppress(psutil.NoSuchProcess):
+                    child.kill()
+        self.process.wait()
+
     def said(self) -> str:
         return self._log.read_text(errors="replace")
 
@@ -60,18 +72,24 @@ class Pipeline:
 
 
 @pytest.fixture
-def pipeline(embedded_broker: EmbeddedBroker, tmp_path: Path) -> Iterator[Pipeline]:
-    started = Pipeline(embedded_broker, tmp_path)
+def broker(tmp_path: Path) -> Iterator[EmbeddedBroker]:
+    """Nobody else's: a pipeline takes up every flow that it finds."""
+    with EmbeddedBroker(tmp_path / "broker") as started:
+        yield started
+
+
+@pytest.fixture
+def pipeline(broker: EmbeddedBroker, tmp_path: Path) -> Iterator[Pipeline]:
+    started = Pipeline(broker, tmp_path)
     yield started
-    started.process.kill()
-    started.process.wait()
+    started.kill()
 
 
 def test_flows_are_picked_up_without_a_restart_and_sigterm_ends_all_with_code_0(
-    pipeline: Pipeline, embedded_broker: EmbeddedBroker
+    pipeline: Pipeline, broker: EmbeddedBroker
 ) -> None:
     first, second = (unique_name(name).lower() for name in ("first", "second"))
-    with holdfast.connect(embedded_broker.bootstrap) as client:
+    with holdfast.connect(broker.bootstrap) as client:
         for flow in (first, second):
             client.flow(flow).create(partitions=2)
             for number in range(5):
