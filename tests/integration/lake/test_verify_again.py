@@ -65,16 +65,16 @@ def test_a_flow_that_runs_is_verified_at_any_moment(
         traffic = Thread(target=bustle)
         traffic.start()
         try:
-            found = [story.verify(spark, raw_zone=False, full=full) for full in (True, False, True)]
+            found = [story.verify(spark, raw_zone=False) for _ in range(2)]
         finally:
             stop.set()
             traffic.join()
         world.wait_until_taken()
     found.append(story.verify(spark, raw_zone=False))
-    assert [faults(each) for each in found] == [{}] * 4, f"seed {seed}"
-    assert [each.incremental for each in found] == [False, True, False, True]
-    assert 0 < found[0].events < found[1].events < found[2].events < found[3].events
-    last = found[3]
+    assert [faults(each) for each in found] == [{}] * 3, f"seed {seed}"
+    assert [each.incremental for each in found] == [False, True, True]
+    assert 0 < found[0].events < found[1].events < found[2].events
+    last = found[2]
     assert last.events == len(world.read(world.names.events))
     assert last.events == last.processed + last.dead + last.held
     raw_zone = next(check for check in last.checks if check.name == "raw zone complete")
@@ -111,21 +111,20 @@ def test_where_the_raw_zone_has_every_offset_it_tells_what_is_lost(
             }
 
 
-@pytest.mark.parametrize("point", ["mid-produce@2", "after-commit@4"])
-def test_after_the_gate_was_killed_the_verdict_is_clean(
-    embedded_broker: EmbeddedBroker, spark: SparkSession, tmp_path: Path, point: str
+def test_after_the_gate_was_killed_twice_the_verdict_is_clean(
+    embedded_broker: EmbeddedBroker, spark: SparkSession, tmp_path: Path
 ) -> None:
     story = told(World(embedded_broker), tmp_path)
     world = story.world
     world.flow.hold("k1")
     with gates() as started:
-        first = GateProcess(world, tmp_path / "1", fault=point, most=5)
-        started.append(first)
-        send(world, *(b"k%d" % (i % 7) for i in range(30)))
-        first.wait_at_fault()
-        send(world, *(b"k%d" % (i % 7) for i in range(30)))
-        first.kill()
-        started.append(GateProcess(world, tmp_path / "2", most=5))
+        for point in ("mid-produce@2", "after-commit@4"):
+            killed = GateProcess(world, tmp_path / point, fault=point, most=5)
+            started.append(killed)
+            send(world, *(b"k%d" % (i % 7) for i in range(30)))
+            killed.wait_at_fault()
+            killed.kill()
+        started.append(GateProcess(world, tmp_path / "last", most=5))
         world.wait_until_taken()
         world.flow.release("k1").wait(30)
         eventually(world.all_out, "all events out")
