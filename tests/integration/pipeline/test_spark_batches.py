@@ -144,6 +144,8 @@ def test_aborted_events_never_pass_and_a_range_of_markers_moves_the_position(
                 writer.commit_transaction(30)
             else:
                 writer.abort_transaction(30)
+        # Each is a record and a marker, which Apache Kafka writes after its answer.
+        eventually(lambda: set(world.ends(names.events).values()) == {6}, "all markers", SLOW_S)
         # The last ranges have no visible row at all.
         eventually(world.is_taken, "the position behind the last marker", SLOW_S)
         assert set(world.processed()) == {b"kept"}
