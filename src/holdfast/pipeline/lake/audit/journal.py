@@ -1,6 +1,7 @@
 """What the journal says: the outcomes, and from them when each key was held and until when."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sql
@@ -136,17 +137,30 @@ def faults_of_journal(journal: DataFrame) -> DataFrame:
     return unreadable.unionByName(impossible)
 
 
-def beginnings(journal: DataFrame) -> dict[int, int]:
-    """The source offset at which the gate began in each partition: its first step says so."""
-    rows = journal.groupBy("p").agg(sql.min("cut").alias("cut")).collect()
-    return {row["p"]: row["cut"] for row in rows if row["cut"] is not None}
+@dataclass(frozen=True, slots=True)
+class Beginnings:
+    """What of the source a flow's gate answers for."""
 
-
-def losses(journal: DataFrame) -> Sequence[tuple[int, int, int]]:
+    starts: Mapping[int, int]
+    """The source offset at which it began in each partition: its first step says so."""
+    losses: Sequence[tuple[int, int, int]]
     """Events that were deleted before they were taken, which somebody accepted: partition, first
     offset, and the one after the last."""
-    rows = journal.where(sql.col("outcome") == Outcome.LOSS_ACCEPTED)
-    return [(row["p"], row["cut"], row["lost_until"]) for row in rows.collect()]
+
+
+def beginnings(journal: DataFrame) -> Beginnings:
+    accepted = sql.when(
+        sql.col("outcome") == Outcome.LOSS_ACCEPTED, sql.struct("cut", "lost_until")
+    )
+    rows = (
+        journal.groupBy("p")
+        .agg(sql.min("cut").alias("cut"), sql.collect_list(accepted).alias("losses"))
+        .collect()
+    )
+    return Beginnings(
+        {row["p"]: row["cut"] for row in rows if row["cut"] is not None},
+        [(row["p"], loss["cut"], loss["lost_until"]) for row in rows for loss in row["losses"]],
+    )
 
 
 def _steps(bounds: Bounds) -> dict[int, int]:

@@ -33,7 +33,6 @@ from holdfast.pipeline.lake.audit.coordinates import (
 from holdfast.pipeline.lake.audit.journal import (
     beginnings,
     faults_of_journal,
-    losses,
     read_journal,
     stretches,
 )
@@ -225,7 +224,7 @@ class _Audit:
         self, bounds: Bounds, journal: DataFrame, landed: Landed | None, border: Border | None
     ) -> Scope:
         began = beginnings(journal)
-        starts = {p: min(began.get(p, end), end) for p, end in bounds.taken.items()}
+        starts = {p: min(began.starts.get(p, end), end) for p, end in bounds.taken.items()}
         ends = dict(bounds.taken)
         starts, ends = self._limit(starts, ends)
         expected = None
@@ -240,7 +239,7 @@ class _Audit:
             raw=expected,
             dense=frozenset() if expected is None else self._raw.dense(expected),
             held_since=bounds.held_since,
-            losses=losses(journal),
+            losses=began.losses,
         )
 
     def _limit(
