@@ -11,7 +11,7 @@ from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions
 from delta.tables import DeltaTable
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from holdfast.client.connection import Connection
@@ -33,7 +33,9 @@ log = logging.getLogger(__name__)
 WINDOW_ROWS = 300_000
 """Of one job. It is a few seconds long: a cancellation, or the gate's next batch, waits for it."""
 PACED_SECONDS = 10
-"""How long the rows last that the driver takes at once when there is a limit of the rate."""
+PACED_BYTES = 32 * 1024**2
+"""How long the rows last that the driver takes at once when there is a limit of the rate, and how
+large they may be: the driver holds them."""
 _SAMPLE = 10
 _SAMPLE_BYTES = 2_000
 _BATCH_OVERHEAD = 1_024
@@ -95,13 +97,10 @@ class ReplayRun:
         return self._session.read.format("delta").load(self._location)
 
     def _look(self, rows: DataFrame) -> Mapping[str, Any]:
-        size = sql.coalesce(sql.length("key"), sql.lit(0)) + sql.coalesce(
-            sql.length("value"), sql.lit(0)
-        )
         found = rows.agg(
             sql.count("*").alias("events"),
             sql.count_distinct("key").alias("keys"),
-            sql.coalesce(sql.sum(size), sql.lit(0)).alias("bytes"),
+            sql.coalesce(sql.sum(_size()), sql.lit(0)).alias("bytes"),
         ).collect()[0]
         sample = rows.limit(_SAMPLE).toArrow().to_pylist() if found["events"] else []
         return {**found.asDict(), "sample": [_shown(row) for row in sample]}
@@ -117,12 +116,15 @@ class ReplayRun:
         planned = self._planned()
         if planned is not None:
             return planned
+        # Sizes are looked at only where the driver has to hold a window.
+        size = sql.lit(0) if self._work.rate is None else sql.sum(_size())
         found = (
             rows.groupBy("topic", "partition")
             .agg(
                 sql.count("*").alias("rows"),
                 sql.min("offset").alias("start"),
                 (sql.max("offset") + 1).alias("end"),
+                size.alias("bytes"),
             )
             .collect()
         )
@@ -133,10 +135,12 @@ class ReplayRun:
             if row["topic"] != self._flow.names.events:
                 number, files = files, files + 1
             slices[number] = Slice(number, row["topic"], row["partition"], row["start"], row["end"])
+        total = sum(row["rows"] for row in found)
         plan = {
-            "slices": [[s.number, s.topic, s.partition, s.start, s.end] for s in slices.values()]
+            "slices": [[s.number, s.topic, s.partition, s.start, s.end] for s in slices.values()],
+            "mean_bytes": sum(row["bytes"] for row in found) // max(1, total),
         }
-        self._execution.begin(plan, sum(row["rows"] for row in found))
+        self._execution.begin(plan, total)
         return slices
 
     def _read_positions(self, slices: Mapping[int, Slice]) -> dict[int, Sent]:
@@ -154,7 +158,7 @@ class ReplayRun:
                 sent = sent_in(place)
                 if sent is not None:
                     positions[number] = sent
-        if self._execution.progress.done and not positions:
+        if sum(sent.events for sent in positions.values()) < self._execution.progress.done:
             raise ConflictError(
                 "The broker has forgotten how far this run was, so it cannot go on without sending "
                 "events twice. Ask for a new run with the events that are still to be sent."
@@ -179,14 +183,22 @@ class ReplayRun:
         )
 
     def _windows(self, state: "Reached") -> Windows:
-        rate = self._work.rate
-        rows = WINDOW_ROWS if rate is None else min(WINDOW_ROWS, max(1, int(rate * PACED_SECONDS)))
+        rows, rate = WINDOW_ROWS, self._work.rate
+        if rate is not None:
+            fit = PACED_BYTES // max(1, self._execution.progress.plan["mean_bytes"])
+            rows = max(1, min(rows, fit, int(rate * PACED_SECONDS)))
         total = self._execution.progress.total or 0
         left = {
             number: (max(part.start, state.offset(number)), part.end)
             for number, part in state.slices.items()
         }
         return Windows(left, rows, max(0, total - state.events))
+
+
+def _size() -> Column:
+    """Bytes of key and value."""
+    nothing = sql.lit(0)
+    return sql.coalesce(sql.length("key"), nothing) + sql.coalesce(sql.length("value"), nothing)
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
