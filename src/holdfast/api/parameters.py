@@ -80,5 +80,6 @@ IdempotencyKey = Annotated[
 ]
 Cursor = Annotated[
     str | None,
-    Query(description="From the page before, to go on after it.", max_length=100_000),
+    # With any key of 4 kB in it, and, with all of it escaped, within what an address may have.
+    Query(description="From the page before, to go on after it.", max_length=20_000),
 ]
