@@ -10,12 +10,14 @@ from pyspark.sql import functions as sql
 import holdfast
 from bench.load.events import Load, fill
 from bench.load.stage import PARTITIONS, Figures, Stage
+from bench.load.systems import Holdfast
 from holdfast.flows.registry import FlowDefinition
 from holdfast.pipeline.kafka_source import read_events
 from holdfast.pipeline.metrics import Metrics
 from holdfast.pipeline.raw_table import COLUMNS
 from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings, table_location
 
+FLOW = "bench-raw"
 BATCH = 500_000
 DEADLINE_S = 300.0
 
@@ -23,8 +25,10 @@ DEADLINE_S = 300.0
 def raw(stage: Stage) -> Figures:
     """Events a second of ours over the bare query's: alternating, medians."""
     load = Load(BATCH if stage.quick else 3_000_000, keys=100_000, held=0)
+    system = Holdfast(stage.bootstrap, stage.folder / "raw", PARTITIONS)
+    system.create(FLOW)
     with holdfast.connect(stage.bootstrap) as client:
-        flow = client.flow("bench-raw").create(partitions=PARTITIONS).describe()
+        flow = client.flow(FLOW).describe()
     fill(stage.bootstrap, flow.names.events, load.cycle, load.count, PARTITIONS)
     measures: dict[str, Callable[[Stage, FlowDefinition, Path, int], float]] = {
         "bare": bare,
@@ -40,6 +44,7 @@ def raw(stage: Stage) -> Figures:
             rate = load.count / measures[name](stage, flow, folder, load.count)
             found[name].append(rate)
             print(f"  raw {number + 1}/{rounds}: {name}: {rate:,.0f} events/s", flush=True)
+    system.drop(FLOW)
     medians = {name: statistics.median(rates) for name, rates in found.items()}
     return {"raw": medians["raw zone"] / medians["bare"], "raw_eps": medians["raw zone"]}
 

@@ -37,6 +37,8 @@ def verify(stage: Stage) -> Figures:
             seconds[factor].append((wall, job))
             print(f"  verify {number + 1}/{rounds}: {factor * count:,} events: {wall:.1f} s, "
                   f"of which the job {job:.1f} s", flush=True)  # fmt: skip
+    for flow in flows.values():
+        system.drop(flow)
     jobs = {factor: statistics.median(job for _, job in each) for factor, each in seconds.items()}
     return {
         "verify_s": statistics.median(wall for wall, _ in seconds[1]),

@@ -37,6 +37,18 @@ def test_between_gives_exactly_the_commands_of_the_range() -> None:
     assert log.between(6, 9) == []
 
 
+def test_since_gives_all_that_is_known_readable_or_not() -> None:
+    log = ControlLog(1)
+    log.ask(0, hold("0"))
+    spoil(log, 1)
+    log.ask(2, hold("0"))
+    found = log.since(1)
+    assert [(asked.offset, asked.command is None, asked.first) for asked in found] == [
+        (1, True, None),
+        (2, False, 0),
+    ]
+
+
 def test_a_log_that_was_not_read_far_enough_stops_the_gate() -> None:
     log = ControlLog(1, start=3)
     log.ask(3, hold("a"))
