@@ -18,6 +18,7 @@ from holdfast.dashboard.pages.key import SPAN_TITLES, key_page, key_timeline
 from holdfast.dashboard.timeline import SPANS, Arrival, Timeline, fitting_span
 from holdfast.dashboard.values import EventView, event_view
 from holdfast.dashboard.visit import Viewing, Visit
+from holdfast.flows.keys import partition_of
 from holdfast.views.changes import Change, ChangeKind
 from holdfast.views.flow_view import FlowView
 
@@ -80,7 +81,7 @@ def add(router: APIRouter) -> None:
             here=f"/flows/{flow}",
             flow=flow,
             page=shown,
-            line=_timeline(visit, view, key, span),
+            line=None,  # it is looked for in the topic, so the page does not wait for it
             buffered=_buffered(visit, view, key, start, event, span),
             span=span,
             spans=SPAN_TITLES,
@@ -124,9 +125,11 @@ def _part(visit: Visit, template: str, flow: str, key: bytes, **values: Any) -> 
 def _timeline(visit: Visit, view: FlowView, key: bytes, span: str) -> Timeline:
     """The picture, with the newest events of the key that can be found in a moment."""
     since = visit.now - SPANS[span] if span in SPANS else None
+    home = partition_of(key, view.definition.partitions)
+    others = (partition for partition, _ in view.key(key).entries)
     query = Browse(
         topic=view.names.events,
-        partitions=tuple(range(view.definition.partitions)),
+        partitions=tuple(sorted({home, *others})),
         since=since,
         filter=Filter(key=key),
         limit=_ARRIVALS,
