@@ -53,7 +53,7 @@ def command_row(flow: str, item: HistoryItem, now: int) -> CommandRow:
     # A repeated command has outcomes of its own; the first that did something tells more.
     shown = next((row for row in item.effective if row.outcome), None)
     outcome = shown.outcome if shown else None
-    command = asked.command
+    command = "" if outcome in _UNASKED else asked.command
     return CommandRow(
         flow=flow,
         at=item.at,
@@ -61,7 +61,7 @@ def command_row(flow: str, item: HistoryItem, now: int) -> CommandRow:
         look=pending_look(command) if outcome is None else outcome_look(outcome),
         title=_title(command, outcome),
         what=_what(asked, shown, now),
-        actor=asked.actor,
+        actor=asked.actor if command else "",
         key=None if asked.key is None else KeyName(asked.key),
         cuts=tuple(Cut(row.partition, row.cut) for row in item.effective if row.cut is not None),
         asked=bool(command),

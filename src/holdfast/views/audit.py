@@ -276,7 +276,8 @@ def history_of(rows: Iterable[AuditRow]) -> tuple[HistoryItem, ...]:
     for row in rows:
         if row.log == "control":
             commands[row.offset] = row
-        elif row.command_offset is None:
+        elif row.command_offset is None or row.outcome is Outcome.EXPIRED:
+            # An expiry names the hold that it ends, but nobody asked for it at that time.
             alone.append(HistoryItem(None, (row,)))
         else:
             outcomes.setdefault(row.command_offset, []).append(row)

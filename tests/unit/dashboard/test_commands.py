@@ -5,7 +5,7 @@ from holdfast.dashboard.live import drain_rate
 from holdfast.dashboard.looks import key_looks
 from holdfast.flows.journal import Outcome
 from holdfast.flows.status import KeyState
-from holdfast.views.audit import AuditRow, HistoryItem
+from holdfast.views.audit import AuditRow, HistoryItem, history_of
 from holdfast.views.keys import KeyRow
 from holdfast.views.series import Sample
 
@@ -66,6 +66,18 @@ def test_what_nobody_asked_for_is_never_pending() -> None:
     assert not shown.pending
     assert not shown.asked
     assert shown.title == "Drained"
+
+
+def test_expiry_is_no_outcome_of_the_hold_that_it_ends() -> None:
+    rows = [
+        asked(b"k"),
+        came(b"k", NOW + 200, Outcome.HELD),
+        came(b"k", NOW + 9000, Outcome.EXPIRED),
+    ]
+    expired, held = [command_row("orders", item, NOW) for item in history_of(rows)]
+    assert (expired.title, expired.asked, expired.actor) == ("Expired", False, "")
+    assert (held.title, held.look.word) == ("Hold", "HELD")
+    assert times_to_effective([expired, held]) == [200]
 
 
 def test_key_shows_what_it_is_and_what_it_was_asked_to_become() -> None:
