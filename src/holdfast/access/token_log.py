@@ -8,6 +8,7 @@ from time import time
 from holdfast.access.roles import Role
 from holdfast.access.tokens import TOKENS_TOPIC, Token, decode_token, encode_token, new_token
 from holdfast.client.client import Client
+from holdfast.client.planned_topics import make_topic
 from holdfast.errors import (
     AlreadyExistsError,
     InvalidArgumentError,
@@ -93,15 +94,7 @@ class TokenLog:
     def make_topic(self) -> None:
         """Make the topic, unless it is there."""
         plan = table_topic(TOKENS_TOPIC, len(self._client.cluster().brokers))
-        try:
-            self._client.topics.create(
-                plan.name,
-                partitions=plan.partitions,
-                replication=plan.replication,
-                config=plan.config,
-            )
-        except AlreadyExistsError:
-            self._client.topics.set_config(plan.name, plan.config)
+        make_topic(self._client.topics, plan)
 
 
 def now_ms() -> int:

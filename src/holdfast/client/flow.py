@@ -13,11 +13,12 @@ from holdfast.client.connection import Connection
 from holdfast.client.consumer import Consumer
 from holdfast.client.delivery import Delivery
 from holdfast.client.held import HeldPage, Place, read_held
+from holdfast.client.planned_topics import make_table, make_topic
 from holdfast.client.positions import Offsets, Partition
 from holdfast.client.producer import Producer
 from holdfast.client.receipt import Receipt
 from holdfast.client.topics import Topics
-from holdfast.errors import AlreadyExistsError, ConflictError, InvalidArgumentError, NotFoundError
+from holdfast.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 from holdfast.flows.commands import Command, DeadLetter, Hold, Release, Void, encode_command
 from holdfast.flows.keys import key_bytes, partition_of
 from holdfast.flows.names import REGISTRY_TOPIC, FlowNames
@@ -30,7 +31,7 @@ from holdfast.flows.registry import (
     encode_flow,
 )
 from holdfast.flows.status import Active, Entry, KeyState, decode_status
-from holdfast.flows.topics import TopicPlan, flow_topics, registry_topic
+from holdfast.flows.topics import flow_topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +111,12 @@ class Flow:
             checks=tuple(checks),
         )
         brokers = len(describe_cluster(self._connection).brokers)
-        self._make(registry_topic(brokers))
+        make_table(self._connection, REGISTRY_TOPIC)
         if any(flow.name == self.name for flow in list_flows(self._connection)):
             raise AlreadyExistsError(f"There is a flow {self.name!r} already.")
+        topics = Topics(self._connection)
         for plan in flow_topics(definition, brokers):
-            self._make(plan)
+            make_topic(topics, plan)
         self._register(definition)
         return self
 
@@ -261,24 +263,6 @@ class Flow:
         key, value = encode_flow(definition)
         self._producer().send(REGISTRY_TOPIC, value, key).result()
         self._definition = definition
-
-    def _make(self, plan: TopicPlan) -> None:
-        topics = Topics(self._connection)
-        try:
-            topics.create(
-                plan.name,
-                partitions=plan.partitions,
-                replication=plan.replication,
-                config=plan.config,
-            )
-        except AlreadyExistsError:
-            found = topics.describe(plan.name).partitions
-            if found != plan.partitions:
-                raise ConflictError(
-                    f"The topic {plan.name!r} exists with {found} partitions, but the flow needs "
-                    f"{plan.partitions}: name another flow, or give partitions={found}."
-                ) from None
-            topics.set_config(plan.name, plan.config)
 
 
 def list_flows(connection: Connection) -> list[FlowDefinition]:

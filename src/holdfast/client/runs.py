@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterator
 from time import monotonic, time
 
 from holdfast.client.actor import user_name
-from holdfast.client.cluster import describe_cluster
 from holdfast.client.connection import Connection
 from holdfast.client.consumer import Consumer
 from holdfast.client.flow import list_flows
+from holdfast.client.planned_topics import make_table
 from holdfast.client.producer import Producer
 from holdfast.client.table import Table
-from holdfast.client.topics import Topics
 from holdfast.errors import (
-    AlreadyExistsError,
     ConflictError,
     InvalidRecordError,
     NotFoundError,
@@ -33,7 +31,6 @@ from holdfast.flows.runs import (
     encode_cancel,
     encode_request,
 )
-from holdfast.flows.topics import table_topic
 from holdfast.flows.work import Work
 
 log = logging.getLogger("holdfast.client")
@@ -160,20 +157,6 @@ class Runs:
                 except InvalidRecordError as error:  # one bad record must not hide all others
                     log.warning("%s at %s: %s", RUNS_TOPIC, record.offset, error)
         return book
-
-
-def make_table(connection: Connection, topic: str) -> None:
-    """Make the compacted topic of one partition, unless it is there."""
-    plan = table_topic(topic, len(describe_cluster(connection).brokers))
-    try:
-        Topics(connection).create(
-            plan.name,
-            partitions=plan.partitions,
-            replication=plan.replication,
-            config=plan.config,
-        )
-    except AlreadyExistsError:
-        return
 
 
 def _now() -> int:

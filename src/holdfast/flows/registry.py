@@ -129,7 +129,7 @@ def _check_masks(masks: tuple[str, ...]) -> None:
     for mask in masks:
         if not mask.startswith("$"):
             raise InvalidArgumentError(
-                f"The mask {mask!r} is not a JSON path: write it from the root, as in $.card.number."
+                f"The mask {mask!r} is not a JSON path: write it from the root, as in $.card."
             )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from holdfast.flows.names import REGISTRY_TOPIC
 from holdfast.flows.registry import FlowDefinition
 
 EVENTS_MAX_BYTES = 1_048_588
@@ -29,11 +28,6 @@ class TopicPlan:
     partitions: int
     replication: int
     config: Mapping[str, str]
-
-
-def registry_topic(brokers: int) -> TopicPlan:
-    """The topic that lists all flows."""
-    return table_topic(REGISTRY_TOPIC, brokers)
 
 
 def table_topic(name: str, brokers: int) -> TopicPlan:

@@ -12,8 +12,8 @@ from threading import Event, Thread
 from time import monotonic, time
 
 from holdfast.client.connection import Connection
+from holdfast.client.planned_topics import make_table
 from holdfast.client.producer import Producer
-from holdfast.client.runs import make_table
 from holdfast.errors import HoldfastError
 from holdfast.flows.reports import REPORT_EVERY_S, REPORTS_TOPIC, Report, encode_report
 from holdfast.pipeline.metrics import Metrics

@@ -29,7 +29,7 @@ from holdfast.flows.status import (
     encode_offset_metadata,
     encode_position,
 )
-from holdfast.flows.topics import EVENTS_MAX_BYTES, flow_topics, registry_topic
+from holdfast.flows.topics import EVENTS_MAX_BYTES, flow_topics, table_topic
 
 offsets = st.integers(-1, 2**60)
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -188,4 +188,4 @@ def test_on_a_cluster_the_truth_has_three_replicas_of_which_two_confirm() -> Non
     for name in ("orders.control", "orders.journal", "orders.status", "orders.held"):
         assert topics[name].replication == 3
         assert topics[name].config["min.insync.replicas"] == "2"
-    assert registry_topic(5).config["min.insync.replicas"] == "2"
+    assert table_topic("t", 5).config["min.insync.replicas"] == "2"

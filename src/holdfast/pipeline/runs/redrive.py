@@ -15,8 +15,8 @@ from confluent_kafka import KafkaException
 
 from holdfast.client.connection import Connection
 from holdfast.client.dead_letters import ATTEMPT
+from holdfast.client.planned_topics import make_table
 from holdfast.client.positions import Offsets, Partition
-from holdfast.client.runs import make_table
 from holdfast.client.source import Header
 from holdfast.client.topics import Topics
 from holdfast.errors import NotFoundError, RecordTooLargeError
