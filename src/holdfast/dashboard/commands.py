@@ -58,7 +58,7 @@ def command_row(flow: str, item: HistoryItem, now: int) -> CommandRow:
         flow=flow,
         at=item.at,
         effective_at=max((row.at for row in item.effective), default=None),
-        look=pending_look(command) if outcome is None else outcome_look(outcome),
+        look=pending_look(command) if outcome is None else outcome_look(outcome, command),
         title=_title(command, outcome),
         what=_what(asked, shown, now),
         actor=asked.actor if command else "",

@@ -108,8 +108,10 @@ def health_look(state: HealthState) -> Look:
     return _HEALTH_LOOKS[state]
 
 
-def outcome_look(outcome: Outcome) -> Look:
+def outcome_look(outcome: Outcome, command: str = "") -> Look:
     """What came of a command. What changed nothing is grey."""
+    if outcome is Outcome.UPDATED and command == "release":
+        return Look("drain", "drain", "UPDATED")
     word = outcome.value.replace("-", " ").upper()
     return _OUTCOME_LOOKS.get(outcome, Look("dlq", "active", word))
 

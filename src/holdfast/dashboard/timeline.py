@@ -170,7 +170,7 @@ def _stretches(outcomes: Iterable[AuditRow]) -> list[_Stretch]:
     found: list[_Stretch] = []
     for row in outcomes:
         match row.outcome:
-            case Outcome.HELD | Outcome.UPDATED:
+            case Outcome.HELD:
                 states[row.partition] = KeyState.HELD
             case Outcome.RELEASED | Outcome.EXPIRED:
                 states[row.partition] = KeyState.DRAINING

@@ -80,6 +80,12 @@ def test_hold_in_one_partition_is_a_hold_of_the_key() -> None:
     assert [band.style for band in bands] == ["active", "held"]
 
 
+def test_release_that_changes_the_pace_leaves_the_key_draining() -> None:
+    history = (effective(1, Outcome.UPDATED, 9), effective(2, Outcome.RELEASED, 8), HISTORY[-1])
+    bands = timeline(history, [], span="15m", now=NOW, expires_at=None).bands
+    assert bands[-1].style == "drain"
+
+
 def test_span_fits_the_hold() -> None:
     assert fitting_span(None, NOW) == "1h"
     assert fitting_span(NOW - MINUTE, NOW) == "15m"

@@ -81,7 +81,7 @@ async def _lines(visit: Visit, flow: str, given: dict[str, str], cursor: str) ->
 def _line(row: AuditRow) -> AuditLine:
     key = None if row.key is None else KeyName(row.key)
     if row.outcome is not None:
-        return AuditLine(row, key, outcome_look(row.outcome))
+        return AuditLine(row, key, outcome_look(row.outcome, row.command))
     if row.log == "control" and row.command:
         return AuditLine(row, key, pending_look(row.command))
     return AuditLine(row, key, outcome_look(Outcome.UNREADABLE))
