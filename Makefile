@@ -11,7 +11,7 @@ KAFKA_JARS := .jars/kafka/.ready
 PYTEST := $(BIN)/python -m pytest
 BENCHES := $(filter-out __init__,$(basename $(notdir $(wildcard bench/*.py))))
 
-.PHONY: help setup jars bytecode chromium run test check format lock codecs bench chaos fuzz clean
+.PHONY: help setup jars bytecode chromium spin run test check format lock codecs bench chaos fuzz model clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -45,10 +45,16 @@ chromium:  ## the browser of the browser tests, from Debian's packages
 		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-liberation >/dev/null; } || { \
 		echo "Chromium is missing: install it (Debian: apt-get install chromium fonts-liberation), or name one with CHROMIUM=..." >&2; exit 1; }
 
+spin:  ## the model checker, from Debian's packages
+	@{ command -v spin && command -v gcc; } >/dev/null || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends spin gcc libc6-dev >/dev/null; } || \
+		echo "Spin is missing, so the model cannot be checked: install it (Debian: apt-get install spin gcc libc6-dev)." >&2
+
 run: $(READY) $(SPARK_JARS) bytecode  ## start Holdfast on this machine, with demo traffic (Ctrl-C stops it)
 	$(BIN)/holdfast up --demo
 
-test: setup chromium  ## all tests
+test: setup chromium spin  ## all tests
 	$(PYTEST) $(ARGS)
 
 check: $(READY)  ## ruff, mypy --strict, import contracts
@@ -76,6 +82,9 @@ chaos: setup  ## kills under load, members that come and go: for longer than the
 
 fuzz: setup  ## mutated and random frames, for longer than the tests do
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
+model: $(READY) spin  ## check the model of the step protocol with Spin, and that it can fail
+	$(BIN)/python -m model.check $(ARGS)
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) .jars build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

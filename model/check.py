@@ -1,0 +1,227 @@
+"""The step protocol under Spin: the model keeps its promises, and every way of breaking it shows.
+
+    python -m model.check            # all of it, minutes
+    python -m model.check --short    # small bounds, as in the tests
+
+Needs `spin` and a C compiler (`make spin`).
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+MODEL = Path(__file__).with_name("step.pml")
+TOOLS = ("spin", "gcc")
+MEMORY_MB = 6_000
+DEPTH = 1_000_000
+
+EXHAUSTIVE = ("-DSAFETY", "-DCOLLAPSE", f"-DMEMLIM={MEMORY_MB}")
+SAMPLED = ("-DSAFETY", "-DBITSTATE", f"-DMEMLIM={MEMORY_MB}")
+"""Two bits a state in a table of fixed size: sees most of a space that is too large to keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much of everything there is."""
+
+    events: int = 2
+    commands: int = 2
+    drivers: int = 1
+    tasks: int = 1
+    faults: int = 0
+
+    def defines(self) -> list[str]:
+        return [
+            f"-DEVENTS={self.events}",
+            f"-DCOMMANDS={self.commands}",
+            f"-DDRIVERS={self.drivers}",
+            f"-DTASKS={self.tasks}",
+            f"-DFAULTS={self.faults}",
+        ]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.events} events, {self.commands} commands, {self.drivers} drivers, "
+            f"{self.tasks} attempts, {self.faults} faults"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run of Spin, and what must come of it."""
+
+    name: str
+    bounds: Bounds
+    flag: str | None = None
+    """The way in which the protocol is broken; None: as it is."""
+    finds: str | None = None
+    """The assertion that must fail; None: all must hold."""
+    checks: str | None = None
+    """The one promise that is looked at; None: all."""
+    sampled: bool = False
+
+    def defines(self) -> list[str]:
+        defines = self.bounds.defines()
+        if self.flag is not None:
+            defines.append(f"-D{self.flag}")
+        if self.checks is not None:
+            defines.append(f"-DCHECK={self.checks}")
+        return defines
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What Spin says."""
+
+    violated: str | None
+    complete: bool
+    """Whether all that can be reached within the bounds was looked at."""
+    states: int
+    seconds: float
+    text: str
+
+    def fits(self, case: Case) -> bool:
+        if case.finds is None:
+            return self.violated is None and (self.complete or case.sampled)
+        return self.violated == case.finds
+
+    def words(self) -> str:
+        if self.violated is not None:
+            return f"refuted: {self.violated}"
+        return "holds" if self.complete else "NOT FINISHED"
+
+
+class SpinFailed(Exception):
+    """Spin or the C compiler does not take the model."""
+
+
+HOLDS = (
+    Case("one driver: keeper, batches and tasks", Bounds(tasks=1)),
+    Case("one driver: an answer is lost, no tasks", Bounds(tasks=0, faults=1)),
+    Case("two drivers, no tasks", Bounds(events=1, commands=1, drivers=2, tasks=0)),
+)
+"""Small enough for the tests."""
+
+BROKEN = (
+    Case("control end read before the ranges", Bounds(), "CONTROL_END_FIRST", "G3_passed_a_hold"),
+    Case("no owner", Bounds(drivers=2), "NO_OWNER", "G1_twice"),
+    Case(
+        "committed offset read before init",
+        Bounds(tasks=2, faults=1),
+        "READ_BEFORE_INIT",
+        "G1_twice",
+    ),
+    Case(
+        "state trusted without comparing the step",
+        Bounds(tasks=2, faults=1),
+        "TRUST_STATE",
+        "G1_twice",
+    ),
+    Case(
+        "a drain that ends at the log's end",
+        Bounds(),
+        "DRAIN_TO_LOG_END",
+        "G4_overtook_held",
+        checks="G4",
+    ),
+    Case("the same: its rows", Bounds(), "DRAIN_TO_LOG_END", "G1_lost"),
+    Case("a trim outside the lock", Bounds(), "TRIM_WITHOUT_LOCK", "G1_lost"),
+)
+
+REACHED = (
+    Case(
+        "reached: a driver drains what another held",
+        Bounds(events=1, drivers=2, tasks=0),
+        "SHOW_DRAIN_AFTER_TAKEOVER",
+        "came_here",
+    ),
+    Case(
+        "reached: an attempt finds what an earlier one committed",
+        Bounds(tasks=2, faults=1),
+        "SHOW_SECOND_ATTEMPT",
+        "came_here",
+    ),
+)
+"""That the model holds means little unless it comes this far."""
+
+LARGE = (Case("one driver, three commands", Bounds(commands=3, tasks=1, faults=1)),)
+
+
+def run(case: Case) -> Outcome:
+    """Let Spin write the search, compile it, and search."""
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="holdfast-model-") as folder:
+        _call(["spin", "-a", *case.defines(), str(MODEL)], folder)
+        options = SAMPLED if case.sampled else EXHAUSTIVE
+        _call(["gcc", "-O1", "-w", *options, "-o", "pan", "pan.c"], folder)
+        # -E: a process that waits for ever is a crashed one, and no error.
+        search = ["./pan", "-E", f"-m{DEPTH}", *(["-w31"] if case.sampled else [])]
+        done = subprocess.run(search, check=False, cwd=folder, capture_output=True, text=True)
+    return _outcome(done.stdout, time.perf_counter() - started)
+
+
+def _call(command: list[str], folder: str) -> None:
+    done = subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        raise SpinFailed(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+
+
+def _outcome(text: str, seconds: float) -> Outcome:
+    violation = re.search(r"assertion violated +!\((\w+)\)", text)
+    states = re.search(r"^ *([\d.e+]+) states, stored", text, re.MULTILINE)
+    unfinished = ("Search not completed", "depth too small", "out of memory", "assertion violated")
+    if states is None or ("assertion violated" in text and violation is None):
+        raise SpinFailed(text)
+    return Outcome(
+        violation[1] if violation else None,
+        not any(words in text for words in unfinished),
+        int(float(states[1])),
+        seconds,
+        text,
+    )
+
+
+def missing_tools() -> list[str]:
+    return [tool for tool in TOOLS if shutil.which(tool) is None]
+
+
+def cases(short: bool) -> Iterator[Case]:
+    yield from HOLDS
+    if not short:
+        yield from LARGE
+    yield from REACHED
+    yield from BROKEN
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--short", action="store_true", help="small bounds only")
+    options = parser.parse_args()
+    if missing := missing_tools():
+        print(f"Missing: {', '.join(missing)}. Run `make spin`.", file=sys.stderr)
+        return 1
+    failed = 0
+    print(f"{'case':58} {'states':>12} {'seconds':>8}  result")
+    for case in cases(options.short):
+        outcome = run(case)
+        fits = outcome.fits(case)
+        failed += not fits
+        verdict = outcome.words() + (" (sampled)" if case.sampled else "")
+        print(
+            f"{case.name:58} {outcome.states:12,} {outcome.seconds:8.1f}  {verdict}"
+            f"{'' if fits else '   <- NOT AS IT MUST BE'}",
+            flush=True,
+        )
+        print(f"    {case.bounds}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
