@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
+from typing import Any
 
 from fastapi import FastAPI
 from tests.clients import wait_until
@@ -12,9 +13,12 @@ from holdfast.web.settings import WebSettings
 
 
 @contextmanager
-def served(app: FastAPI) -> Iterator[str]:
-    """Serve the app on a free port of loopback, whatever its own settings say. -> its address"""
-    here = WebSettings(listen="127.0.0.1:0")
+def served(app: FastAPI, **more: Any) -> Iterator[str]:
+    """Serve the app on a free port of loopback, whatever its own settings say. -> its address
+
+    `more` are settings of the server.
+    """
+    here = WebSettings(listen="127.0.0.1:0", **more)
     with bind(here) as listener:
         server = Server(here, app)
         thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="web", daemon=True)

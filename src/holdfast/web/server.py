@@ -17,6 +17,7 @@ from holdfast.client.settings import ClientSettings
 from holdfast.errors import ConfigError, UnreachableError
 from holdfast.logs import log_to_stderr
 from holdfast.web.app import create_app
+from holdfast.web.head_limit import protocol_with_head_limit
 from holdfast.web.settings import WebSettings
 
 log = logging.getLogger(__name__)
@@ -58,6 +59,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
+                http=protocol_with_head_limit(settings.head_seconds),
                 log_config=None,
                 log_level=logging.WARNING,
                 access_log=False,

@@ -26,6 +26,8 @@ class WebSettings:
 
     max_body_bytes: int = 16 * MIB
     """Room for ten thousand keys in one request, unless they are unusually long."""
+    head_seconds: float = 10.0
+    """Until the head of a request is there."""
     request_seconds: float = 60.0
     """Until an answer begins. Live streams go on for as long as they are read."""
     requests_per_second: float = 100.0
@@ -54,6 +56,6 @@ class WebSettings:
         parse_address(self.listen, "listen")
         if bool(self.tls_cert) is not bool(self.tls_key):
             raise ConfigError("TLS needs both tls_cert and tls_key, and one of them is missing.")
-        for setting in ("request_seconds", "requests_per_second", "request_burst"):
+        for setting in ("head_seconds", "request_seconds", "requests_per_second", "request_burst"):
             if getattr(self, setting) <= 0:
                 raise ConfigError(f"{setting} must be more than 0.")
