@@ -53,6 +53,12 @@ class HeldKeys:
         partition = partition_of(key, _PARTITIONS)
         self._client.send(f"{FLOW}.status", value, record_key, partition=partition)
 
+    def rewrite(self, count: int) -> None:
+        """So many changes, as fast as they can be written."""
+        for number in range(count):
+            self.write(number % self.count, events=number % 997 + 1)
+        self._client.close()
+
     def flush(self) -> None:
         self._client.close()
 

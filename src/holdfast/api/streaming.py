@@ -73,7 +73,7 @@ def _event(name: str, place: str, data: bytes) -> bytes:
     return b"event: %b\nid: %b\ndata: %b\n\n" % (name.encode(), place.encode(), data)
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=2_000)
 def _encoded(epoch: str, change: Change) -> bytes:
-    """A change as it goes out; made once for all readers."""
+    """A change as it goes out; made once for all readers, who are all close to the newest."""
     return _event(change.kind.value, f"{epoch}-{change.number}", change_json(change))

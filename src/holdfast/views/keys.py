@@ -116,24 +116,29 @@ def page_of(rows: Iterable[KeyRow], query: KeyQuery) -> KeyPage:
     """The rows that the query asks for. InvalidArgumentError for a cursor that is none."""
     if not 1 <= query.limit <= MAX_PAGE:
         raise InvalidArgumentError(f"A page has 1 to {MAX_PAGE} keys, not {query.limit}.")
-    order = _ORDERS[query.sort]
-    found = [(order(row), row.key, row) for row in rows if _matches(row, query)]
+    value = _ORDERS[query.sort]
+
+    def place(row: KeyRow) -> tuple[Any, bytes]:
+        return value(row), row.key
+
+    # No pair is kept for each row: ten thousand of them, again and again, would set off full
+    # garbage collections, and those are the slow listings.
+    found = [row for row in rows if _matches(row, query)]
     # Rows without the value that is sorted by come last, in either direction.
-    valued = [item for item in found if item[0] is not None]
-    without = [item for item in found if item[0] is None]
+    valued = [row for row in found if value(row) is not None]
+    without = [row for row in found if value(row) is None]
     if query.cursor is not None:
         after = _read_cursor(query)
         if after[0] is None:
-            valued, without = [], [item for item in without if item[1] > after[1]]
+            valued, without = [], [row for row in without if row.key > after[1]]
         elif query.descending:
-            valued = [item for item in valued if item[:2] < after]
+            valued = [row for row in valued if place(row) < after]
         else:
-            valued = [item for item in valued if item[:2] > after]
+            valued = [row for row in valued if place(row) > after]
     pick = heapq.nlargest if query.descending else heapq.nsmallest
-    # Keys differ, so that rows themselves are never compared.
-    page = pick(query.limit + 1, valued)
-    page += heapq.nsmallest(query.limit + 1 - len(page), without, key=lambda item: item[1])
-    shown = [row for _, _, row in page[: query.limit]]
+    page = pick(query.limit + 1, valued, key=place)
+    page += heapq.nsmallest(query.limit + 1 - len(page), without, key=lambda row: row.key)
+    shown = page[: query.limit]
     cursor = _write_cursor(query, shown[-1]) if len(page) > query.limit else None
     return KeyPage(tuple(shown), len(found), cursor)
 
