@@ -7,7 +7,6 @@ of that key all meet: so every question is answered in one pass.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sql
@@ -156,7 +155,7 @@ def markers(stretches: DataFrame) -> DataFrame:
 
 
 def judge(rows: DataFrame, scope: Scope, tasks: int) -> DataFrame:
-    """One row for each coordinate, with what is known of it: see `suspicious` and `named`."""
+    """One row for each coordinate, with what is known of it: see `ordinary` and `named`."""
     tag = sql.col("tag")
     places = (
         rows.repartition(tasks, "p", "k")
@@ -181,9 +180,21 @@ def judge(rows: DataFrame, scope: Scope, tasks: int) -> DataFrame:
     return _with_neighbours(_with_presence(places, scope)).where("found > 0")
 
 
-def suspicious(scope: Scope) -> Column:
-    """Whether a coordinate shows any fault. Cheap, since it is asked of every one of them."""
-    return reduce(Column.__or__, _faults(scope).values())
+def ordinary(scope: Scope) -> Column:
+    """Whether a coordinate is as nearly all are: out once, landed once, in order, never held.
+
+    None of those shows a fault (see `_faults`). It is asked of every coordinate, so it is short:
+    the JVM leaves large methods uncompiled.
+    """
+    once = sql.expr(
+        "exists AND NOT verified AND out = 1 AND held = 0 AND asked = 0 AND landed <= 1 "
+        "AND body = other_body AND (place IS NULL OR place_before IS NULL OR place > place_before) "
+        "AND (pending_before IS NULL OR pending_before = 0) "
+        "AND (held_until IS NULL OR o >= held_until)"
+    )
+    if scope.raw is not None:
+        once = once & ((sql.col("landed") == 1) | ~_expected_to_land(scope))
+    return sql.coalesce(once, sql.lit(False))
 
 
 def named(scope: Scope) -> Column:
@@ -265,15 +276,19 @@ def _faults(scope: Scope) -> dict[Fault, Column]:
 def _raw_faults(scope: Scope) -> dict[Fault, Column]:
     if scope.raw is None:
         return {}
-    p, o = sql.col("p"), sql.col("o")
-    starts, ends = scope.raw
-    expected = (o >= at(starts, p)) & (o < at(ends, p))
+    expected = _expected_to_land(scope)
     there = sql.expr("events > 0 OR (gone AND out + held > 0)")
     return {
         Fault.RAW_MISSING: expected & there & sql.expr("landed = 0"),
         Fault.RAW_DOUBLED: sql.expr("landed > 1"),
         Fault.RAW_STRAY: sql.expr("landed > 0 AND events = 0 AND NOT gone"),
     }
+
+
+def _expected_to_land(scope: Scope) -> Column:
+    assert scope.raw is not None
+    p, o = sql.col("p"), sql.col("o")
+    return (o >= at(scope.raw[0], p)) & (o < at(scope.raw[1], p))
 
 
 def within(rows: DataFrame, scope: Scope) -> DataFrame:

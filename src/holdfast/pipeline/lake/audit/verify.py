@@ -26,8 +26,8 @@ from holdfast.pipeline.lake.audit.coordinates import (
     landed_rows,
     markers,
     named,
+    ordinary,
     still_held,
-    suspicious,
     within,
 )
 from holdfast.pipeline.lake.audit.journal import (
@@ -277,7 +277,7 @@ class _Audit:
     def _account(
         self, bounds: Bounds, journal: DataFrame, scope: Scope, border: Border | None
     ) -> tuple[DataFrame, dict[str, int]]:
-        """Every coordinate that shows a fault or is still held; and what was counted."""
+        """Every coordinate that is not ordinary, with its faults; and what was counted."""
         logs = Logs(self._session, self._connection, self._names, border)
         events = self._events_to_read(scope)
         parts = [
@@ -304,11 +304,11 @@ class _Audit:
                 sql.sum("landed").alias("landed"),
                 sql.count_if("pending").alias("held"),
             )
-            .where(suspicious(scope) | sql.col("pending"))
-            .select("p", "k", "o", named(scope).alias("faults"), "pending")
+            .where(~ordinary(scope))
         )
         judged = self._keep_at_hand(judged)
         judged.count()
+        judged = judged.select("p", "k", "o", named(scope).alias("faults"), "pending")
         return judged, {name: int(count or 0) for name, count in seen.get.items()}
 
     def _events_to_read(self, scope: Scope) -> Stretch:
