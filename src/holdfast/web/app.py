@@ -30,6 +30,7 @@ from holdfast.web.limits import BodyLimit, TimeLimit
 from holdfast.web.login import login_router
 from holdfast.web.metrics import WebMetrics
 from holdfast.web.origins import OwnSiteOnly
+from holdfast.web.pulse import Pulse
 from holdfast.web.rate_limit import Buckets, RateLimit
 from holdfast.web.request_log import RequestLog
 from holdfast.web.route_table import route_table
@@ -44,7 +45,8 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
     services = Services.over(connection)
     tokens = TokenView(connection)
     gatekeeper = Gatekeeper(tokens, TokenLog(services.client), loopback=settings.loopback)
-    readiness = Readiness(services, gatekeeper)
+    pulse = Pulse(connection)
+    readiness = Readiness(services, gatekeeper, pulse)
     streams = OpenStreams()
     metrics = WebMetrics(streams.__len__, lambda: not readiness.missing())
 
@@ -52,9 +54,14 @@ def create_app(settings: WebSettings, connection: Connection) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         tokens.start()
         services.start()
-        watch = asyncio.create_task(streams.end_those(lambda given: not gatekeeper.knows(given)))
-        yield
-        watch.cancel()
+        async with asyncio.TaskGroup() as tasks:
+            watches = [
+                tasks.create_task(streams.end_those(lambda given: not gatekeeper.knows(given))),
+                tasks.create_task(pulse.beat()),
+            ]
+            yield
+            for watch in watches:
+                watch.cancel()
         services.stop()
         tokens.close()
 

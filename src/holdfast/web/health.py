@@ -12,19 +12,21 @@ from holdfast.access.require import require
 from holdfast.access.roles import Actor, Role
 from holdfast.api.services import Services
 from holdfast.web.metrics import WebMetrics
+from holdfast.web.pulse import Pulse
 
 
 class Readiness:
     """Whether requests are served from a view that is whole and moves."""
 
-    def __init__(self, services: Services, gatekeeper: Gatekeeper) -> None:
+    def __init__(self, services: Services, gatekeeper: Gatekeeper, pulse: Pulse) -> None:
         self._services = services
         self._gatekeeper = gatekeeper
+        self._pulse = pulse
 
     def missing(self) -> str:
         """What is missing, as a sentence; empty if nothing is."""
-        if self._services.views.trouble:
-            return self._services.views.trouble
+        if self._pulse.trouble:
+            return self._pulse.trouble
         if not self._gatekeeper.knows_tokens:
             return "The tokens were not read yet."
         if not self._services.views.ready:

@@ -183,3 +183,17 @@ def test_with_a_certificate_it_speaks_tls(
                 "--tls-key", str(key))  # fmt: skip
     assert wrong.process.wait(60) == 2
     assert "cannot be used" in wrong.said()
+
+
+def test_it_says_that_it_is_not_ready_while_no_broker_answers(run: Run, tmp_path: Path) -> None:
+    with EmbeddedBroker(tmp_path / "falling") as broker:
+        web = run(broker, "--listen", "127.0.0.1:0")
+        ready = f"{web.address()}/readyz"
+        wait_until(lambda: httpx.get(ready).status_code == 200, "it to be ready")
+        broker.kill()
+        wait_until(lambda: httpx.get(ready).status_code == 503, "it to notice")
+        assert "No broker answers" in httpx.get(ready).json()["reason"]
+        assert httpx.get(f"{web.address()}/healthz").status_code == 200
+        broker.start()
+        wait_until(lambda: httpx.get(ready).status_code == 200, "it to be ready again")
+        assert web.end() == 0
