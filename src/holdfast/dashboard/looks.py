@@ -45,7 +45,7 @@ _HEALTH_LOOKS = {
     HealthState.FAILED: Look("block", "block", "STOPPED", dot="block", rank=1),
     HealthState.SILENT: Look("block", "block", "SILENT", dot="block", rank=2),
     HealthState.STOPPED: Look("block", "block", "STOPPED", dot="block", rank=1),
-    HealthState.WAITING: Look("dlq", "clock", "WAITING", dot="idle", rank=3),
+    HealthState.WAITING: Look("block", "block", "WAITING", dot="block", rank=3),
     HealthState.UNKNOWN: Look("dlq", "wait", "NO PIPELINE", dot="idle", rank=4),
     HealthState.STARTING: Look("pend", "wait", "Starting", dot="idle", rank=6),
     HealthState.RUNNING: Look("active", "active", "HEALTHY"),

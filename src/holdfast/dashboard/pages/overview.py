@@ -190,12 +190,10 @@ def _unwell(summary: FlowSummary) -> Alert | None:
             )
             keys = f"See the {number(summary.held_keys)} held keys"
             return Alert(name, look, text, link, keys, severe=True)
-        case HealthState.FAILED | HealthState.STOPPED | HealthState.SILENT:
+        case HealthState.FAILED | HealthState.STOPPED | HealthState.SILENT | HealthState.WAITING:
             why = summary.health.reason or "its pipeline does not run"
             text = f"takes no events: {why.rstrip('.')}. Nothing is lost; {number(lag)} wait."
             return Alert(name, look, text, link, "See the flow", severe=True)
-        case HealthState.WAITING:
-            return Alert(name, look, summary.health.reason or "waits.", health, "See its health")
         case HealthState.UNKNOWN:
             text = "has no pipeline: no event passes until one is started (holdfast up)."
             return Alert(name, look, text, health, "See its health")
