@@ -31,7 +31,9 @@ from holdfast.pipeline.runs.windows import Windows
 log = logging.getLogger(__name__)
 
 WINDOW_ROWS = 300_000
-"""Of one job. It is a few seconds long: a cancellation, or the gate's next batch, waits for it."""
+"""Of one job: a few seconds, for which a cancellation waits."""
+SLICE_ROWS = 75_000
+"""Of one task: half a second, for which the gate's next batch waits if all cores are taken."""
 PACED_SECONDS = 10
 PACED_BYTES = 32 * 1024**2
 """How long the rows last that the driver takes at once when there is a limit of the rate, and how
@@ -183,7 +185,7 @@ class ReplayRun:
         )
 
     def _windows(self, state: "Reached") -> Windows:
-        rows, rate = WINDOW_ROWS, self._work.rate
+        rows, rate = min(WINDOW_ROWS, SLICE_ROWS * max(1, len(state.slices))), self._work.rate
         if rate is not None:
             fit = PACED_BYTES // max(1, self._execution.progress.plan["mean_bytes"])
             rows = max(1, min(rows, fit, int(rate * PACED_SECONDS)))
