@@ -138,12 +138,11 @@ def test_a_full_disk_stops_the_gate_loses_nothing_and_room_lets_it_go_on(
     with gate_of(world) as gate:
         filler = disk / "filler"
         fill_up(filler)
-        with batch_in_background(world, gate):
+        with batch_in_background(world, gate) as batch:
             eventually(lambda: gate.trouble is not None, "a gate that says why", 60)
             assert gate.counts.taken == 0
             filler.unlink()
-            if not broker.running:
-                broker.start()
+            eventually(lambda: _is_over(batch, broker), "the batch", 90)
         world.reconnect()
         assert gate.counts.taken == 100
         world.flow.release("k")
@@ -152,6 +151,12 @@ def test_a_full_disk_stops_the_gate_loses_nothing_and_room_lets_it_go_on(
     assert world.processed(b"o") == [b"%d" % i for i in range(50)]
     assert world.processed(b"k") == [b"%d" % i for i in range(50)]
     world.check_each_event_once()
+
+
+def _is_over(batch: Thread, broker: BrokerProcess) -> bool:
+    if not broker.running:
+        broker.start()
+    return not batch.is_alive()
 
 
 def fill_up(file: Path) -> None:
