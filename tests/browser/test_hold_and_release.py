@@ -2,6 +2,7 @@
 
 from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.conftest import FLOW, NewContext, Stack, processed_of
+from tests.clients import wait_until
 
 
 def row_of(page: Page, key: str) -> Locator:
@@ -148,8 +149,10 @@ def test_dead_letters_are_shown_with_their_reason(page: Page, stack: Stack, stem
     page.goto(f"/dead-letters?flow={FLOW}&named={key}")
     expect(page.locator("#messages tbody tr")).to_have_count(1)
     expect(page.locator("#messages")).to_contain_text("poison")
-    expect(page.locator("#event")).to_contain_text(f"given up {stem}")
+    expect(page.locator("#event")).to_contain_text("It was held when its key was dead-lettered.")
     expect(page.locator(".reasons")).to_contain_text("dead-lettered")
+    page.goto(f"/audit?flow={FLOW}&q=given up {stem}&outcome=dead-lettered")
+    expect(page.locator("main tbody tr")).to_contain_text(key)
 
 
 def test_second_tab_sees_it_live(new_context: NewContext, stem: str) -> None:
@@ -172,6 +175,7 @@ def test_flow_that_has_stopped_says_why_and_goes_on_when_its_command_is_voided(
     name = f"stuck-{stem}"
     flow = stack.client.flow(name).create(partitions=1)
     stack.client.send(f"{name}.control", b"not a command", key="k").result(30)
+    wait_until(lambda: page.request.get(f"/flows/{name}").ok, "the flow's page")
     page.goto(f"/flows/{name}")
     page.get_by_role("button", name="Void offset 0…").click(timeout=120_000)
     expect(page.locator("#flow-state .chip.block")).to_be_visible()
