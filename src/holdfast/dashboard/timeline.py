@@ -15,7 +15,13 @@ from holdfast.flows.status import KeyState
 from holdfast.views.audit import AuditRow, HistoryItem
 
 HOUR_MS = 3_600_000
-SPANS = {"15m": HOUR_MS // 4, "1h": HOUR_MS, "6h": 6 * HOUR_MS, "24h": 24 * HOUR_MS}
+SPANS = {
+    "5m": HOUR_MS // 12,
+    "15m": HOUR_MS // 4,
+    "1h": HOUR_MS,
+    "6h": 6 * HOUR_MS,
+    "24h": 24 * HOUR_MS,
+}
 _NOW_AT = 0.88
 """What lies ahead, such as an expiry, has the rest of the width."""
 _MOST_TICKS = 400
@@ -94,6 +100,8 @@ class _Stretch:
     since: int
     until: int | None
     reason: str = ""
+    stopped_after: int | None = None
+    """Of a drain that a hold has stopped: the last source offset that came out."""
 
 
 class _Window:
@@ -183,7 +191,8 @@ def _stretches(outcomes: Iterable[AuditRow]) -> list[_Stretch]:
             continue
         if found:
             last = found[-1]
-            found[-1] = _Stretch(last.state, last.since, row.at, last.reason)
+            stopped = row.drained_through if state is KeyState.HELD else None
+            found[-1] = _Stretch(last.state, last.since, row.at, last.reason, stopped)
         found.append(_Stretch(state, row.at, None, row.reason))
     return found
 
@@ -268,7 +277,7 @@ def _buffered(
         waiting = [a for a in waiting if a.at > drain.since]
         behind = [a for a in waiting if a.at <= until]
         waiting = [a for a in waiting if a.at > until]
-        left = 0 if drain.until is not None else level + len(behind)
+        left = _left(drain, kept, until, level + len(behind))
         if until > window.start:
             points += [(max(drain.since, window.start), level), (until, left)]
         level = left
@@ -278,6 +287,15 @@ def _buffered(
     body = "L".join(f"{10 * window.x(at):.1f},{34 - 30 * h / peak:.1f}" for at, h in points)
     end = 10 * window.x(window.now)
     return f"M0,34L{body}L{end:.1f},34Z", round(peak) if len(points) > 2 else 0
+
+
+def _left(drain: _Stretch, kept: Sequence[Arrival], until: int, most: int) -> int:
+    """How many events a drain has left behind by its end."""
+    if drain.until is None:
+        return most
+    if drain.stopped_after is None:
+        return 0
+    return sum(a.at <= until and a.offset > drain.stopped_after for a in kept)
 
 
 def _rise(points: list[tuple[float, float]], arrivals: Iterable[Arrival], level: int) -> int:

@@ -1,5 +1,6 @@
 """A key's picture says what the journal says."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 from holdfast.dashboard.sparkline import HEIGHT, sparkline
@@ -86,9 +87,19 @@ def test_release_that_changes_the_pace_leaves_the_key_draining() -> None:
     assert bands[-1].style == "drain"
 
 
+def test_hold_that_stops_a_drain_leaves_the_rest_buffered() -> None:
+    held = effective(5, Outcome.HELD, 200)
+    stopped = HistoryItem(None, (replace(held.effective[0], drained_through=100),))
+    history = (stopped, *HISTORY[2:])
+    arrivals = [arrival for arrival in ARRIVALS if arrival.offset in (100, 160)]
+    picture = timeline(history, arrivals, span="1h", now=NOW, expires_at=None)
+    heights = [float(p.split(",")[1]) for p in picture.buffered[1:-1].split("L")]
+    assert heights[-2] < 34, "one of two is still there"
+
+
 def test_span_fits_the_hold() -> None:
     assert fitting_span(None, NOW) == "1h"
-    assert fitting_span(NOW - MINUTE, NOW) == "15m"
+    assert fitting_span(NOW - MINUTE, NOW) == "5m"
     assert fitting_span(NOW - 100 * MINUTE, NOW) == "6h"
     assert fitting_span(NOW - 10_000 * MINUTE, NOW) == "all"
 

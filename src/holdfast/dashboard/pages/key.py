@@ -12,7 +12,14 @@ from holdfast.flows.status import Entry
 from holdfast.views.flow_view import FlowView
 from holdfast.views.keys import KeyRow
 
-SPAN_TITLES = (("15m", "15 min"), ("1h", "1 h"), ("6h", "6 h"), ("24h", "24 h"), ("all", "All"))
+SPAN_TITLES = (
+    ("5m", "5 min"),
+    ("15m", "15 min"),
+    ("1h", "1 h"),
+    ("6h", "6 h"),
+    ("24h", "24 h"),
+    ("all", "All"),
+)
 _HISTORY = 20
 
 

@@ -58,7 +58,7 @@ def _key(key: Annotated[str, Path(max_length=100_000)]) -> bytes:
 
 
 Key = Annotated[bytes, Depends(_key)]
-Span = Annotated[str, Query(pattern="^(15m|1h|6h|24h|all)$")]
+Span = Annotated[str, Query(pattern="^(5m|15m|1h|6h|24h|all)$")]
 Start = Annotated[str, Query(max_length=40)]
 Event = Annotated[str, Query(max_length=40)]
 
