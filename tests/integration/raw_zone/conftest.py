@@ -12,6 +12,7 @@ from tests.clients import create_topic, wait_until
 from tests.conftest import unique_name
 
 from holdfast.client.connection import Connection
+from holdfast.client.positions import Offsets, Partition
 from holdfast.client.settings import ClientSettings
 from holdfast.flows.registry import FlowDefinition
 from holdfast.pipeline.metrics import Metrics
@@ -59,6 +60,12 @@ class Zone:
             return len(self.offsets()) >= count
 
         wait_until(landed, f"{count} events in the table", LANDS_WITHIN_S)
+
+    def end(self) -> int:
+        """Where the first partition's committed events end."""
+        place = Partition(self.topic, 0)
+        connection = Connection(ClientSettings(bootstrap=self.broker.bootstrap))
+        return Offsets(connection).ends([place])[place]
 
     def rows(self) -> list[Mapping[str, Any]]:
         """What another engine than Spark reads, by partition and offset."""
