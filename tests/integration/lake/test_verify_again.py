@@ -65,6 +65,7 @@ def test_a_flow_that_runs_is_verified_at_any_moment(
         traffic = Thread(target=bustle)
         traffic.start()
         try:
+            eventually(world.processed, "traffic that flows")
             found = [story.verify(spark, raw_zone=False) for _ in range(2)]
         finally:
             stop.set()

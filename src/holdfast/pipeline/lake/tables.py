@@ -53,13 +53,34 @@ def make_table(
 ) -> None:
     """Make a table if there is none, or in place of the one there is. Those who read the old one
     go on doing so."""
-    make = DeltaTable.createOrReplace if anew else DeltaTable.createIfNotExists
-    builder = make(session).location(location).addColumns(columns)
-    for name, value in {**PLAIN, **(properties or {})}.items():
+    wanted = {**PLAIN, **(properties or {})}
+    if anew and DeltaTable.isDeltaTable(session, location):
+        _empty(session, location, columns, by, wanted)
+        return
+    builder = DeltaTable.createIfNotExists(session).location(location).addColumns(columns)
+    for name, value in wanted.items():
         builder = builder.property(name, value)
     if by is not None:
         builder = builder.partitionedBy(by)
     builder.execute()
+
+
+def _empty(
+    session: SparkSession,
+    location: str,
+    columns: StructType,
+    by: str | None,
+    properties: Mapping[str, str],
+) -> None:
+    """Take all rows out, and give it these columns. (Delta's own "create or replace" refuses other
+    columns for a table that has a location and no name.)"""
+    nothing = session.createDataFrame([], columns)
+    writer = nothing.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+    if by is not None:
+        writer = writer.partitionBy(by)
+    writer.save(location)
+    listed = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
+    session.sql(f"ALTER TABLE delta.`{location}` SET TBLPROPERTIES ({listed})")
 
 
 def properties_of(session: SparkSession, location: str) -> dict[str, str]:
