@@ -46,7 +46,8 @@ SIGNATURES = {
     "AsyncConsumer.run": "(self, handler, *, dead_letter, policy, until, limit)",
     "AsyncConsumer.seek": "(self, where, *, topic, partition)",
     "AsyncConsumer.commit": "(self)",
-    "Flow.create": "(self, *, partitions, start, overflow, limits)",
+    "Flow.create": "(self, *, partitions, start, overflow, limits, schema, masks, event_id, "
+    "checks)",
     "Flow.describe": "(self)",
     "Flow.hold": "(self, key, *, reason, expires_in, actor, command_id)",
     "Flow.release": "(self, key, *, pace, actor, command_id)",
@@ -74,6 +75,8 @@ ERRORS = {
     "NotFoundError": "TerminalError",
     "AlreadyExistsError": "TerminalError",
     "AccessDeniedError": "TerminalError",
+    "NotSignedInError": "TerminalError",
+    "RoleTooLowError": "TerminalError",
     "ConflictError": "TerminalError",
     "FencedError": "TerminalError",
     "RecordTooLargeError": "InvalidRecordError",
