@@ -17,9 +17,9 @@ from holdfast.broker.records.batch import HEADER_SIZE, BatchHeader, header_of
 
 MAX_RELATIVE_OFFSET = 2**31 - 1
 ROOM_BYTES = 64 * 1024
-"""How far the active file is made to reach beyond the log, as a hole. While its length stays as it
-is, a sync need not journal it, which takes a quarter off a small one. Recovery reads the hole, and
-there may be thousands of them: so no more than for a few hundred small batches."""
+"""How far the active file is made to reach beyond the log, as a hole, when a small batch needs it.
+While its length stays as it is, a sync need not journal it, which takes a quarter off a small one.
+Recovery reads the hole, and there may be thousands of them: so no more than for a few hundred."""
 
 
 class SegmentFacts(NamedTuple):
@@ -138,7 +138,7 @@ class Segment:
     def append(self, file: File, data: memoryview, last_offset: int, max_timestamp: int) -> None:
         """Write batches that end at `last_offset`. After an OSError nothing of them counts."""
         end = self.size + len(data)
-        if end > self.reach:
+        if end > self.reach and len(data) < ROOM_BYTES:
             truncate(file, end + ROOM_BYTES)
             self.reach = end + ROOM_BYTES
         write_at(file, data, self.size)
