@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import StreamingResponse
@@ -43,23 +44,34 @@ def stream(events: AsyncIterator[str]) -> StreamingResponse:
     return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
 
-async def changes_of(changes: Changes, wanted: Wanted = lambda _: True) -> AsyncIterator[str]:
-    """Which kinds of things have changed."""
-    async for said in _told([("", changes)], lambda _, batch: _changed(batch, wanted)):
+def live_address(path: str, changes: Changes) -> str:
+    """The address of a stream that begins where the page that is being made stands: take it before
+    anything is looked at, and no change falls between the page and its stream."""
+    return f"{path}?after={changes.place(changes.last)}"
+
+
+async def changes_of(
+    changes: Changes, after: str, wanted: Wanted = lambda _: True
+) -> AsyncIterator[str]:
+    """Which kinds of things have changed since that place."""
+    sources = [_Source("", changes, changes.number_of(after))]
+    async for said in _told(sources, lambda _, batch: _changed(batch, wanted)):
         yield said
 
 
-async def flow_with_lanes(services: Services, view: FlowView, actor: Actor) -> AsyncIterator[str]:
+async def flow_with_lanes(
+    services: Services, view: FlowView, actor: Actor, after: str
+) -> AsyncIterator[str]:
     """A flow's changes and rates, and what runs in its three lanes."""
     definition = view.definition
     async with AsyncExitStack() as stack:
-        sources = [("", view.changes)]
+        sources = [_Source("", view.changes, view.changes.number_of(after))]
         for lane in LANES:
             topic = topic_of(view.names, lane)
             tail = services.tails.follow(
                 topic, range(definition.partitions), definition.masks, actor
             )
-            sources.append((lane, await stack.enter_async_context(tail)))
+            sources.append(_Source(lane, await stack.enter_async_context(tail)))
 
         def told(lane: str, batch: Batch) -> list[str]:
             if lane:
@@ -70,23 +82,32 @@ async def flow_with_lanes(services: Services, view: FlowView, actor: Actor) -> A
             yield said
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A ring of changes, from a number on; from now on if there is none."""
+
+    name: str
+    changes: Changes
+    after: int | None = None
+
+
 async def _told(
-    sources: Sequence[tuple[str, Changes]], words: Callable[[str, Batch], list[str]]
+    sources: Sequence[_Source], words: Callable[[str, Batch], list[str]]
 ) -> AsyncIterator[str]:
     """Events from several rings, in turn, at a pace."""
     queue: asyncio.Queue[_News] = asyncio.Queue(_QUEUE)
 
-    async def pump(name: str, changes: Changes) -> None:
-        with changes.subscribe() as reader:
+    async def pump(source: _Source) -> None:
+        with source.changes.subscribe(source.after) as reader:
             while True:
                 batch = await reader.next(_SILENCE_S)
                 if batch.changes or batch.reset:
-                    await queue.put((name, batch))
+                    await queue.put((source.name, batch))
                     await asyncio.sleep(PACE_S)  # what comes meanwhile is in the next batch
 
     yield event("hello", "{}")
     async with asyncio.TaskGroup() as group:
-        pumps = [group.create_task(pump(name, changes)) for name, changes in sources]
+        pumps = [group.create_task(pump(source)) for source in sources]
         try:
             while True:
                 try:

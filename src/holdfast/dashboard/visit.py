@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse
 from holdfast.access.require import require
 from holdfast.access.roles import Actor, Role
 from holdfast.api.services import Services
+from holdfast.dashboard.live import live_address
 from holdfast.dashboard.looks import Look, flow_look
 from holdfast.dashboard.navigation import SECTIONS, Section
 from holdfast.dashboard.rendering import render
@@ -66,6 +67,10 @@ class Visit:
             trouble = views.trouble or "This page comes by itself in a moment."
             raise UnavailableError(f"The topics are being read. {trouble}")
         return views
+
+    def live(self) -> str:
+        """The address of the stream of all flows; see `live_address`."""
+        return live_address("/live", self.services.views.changes)
 
     def page(self, template: str, *, here: str, status: int = 200, **values: Any) -> HTMLResponse:
         """A whole page; `here` is the section or flow that the menus mark."""

@@ -1,5 +1,6 @@
 """The dashboard's pages as each role gets them; what takes a gate is in tests/browser."""
 
+import html
 import json
 from collections.abc import Iterator
 from threading import Thread
@@ -122,3 +123,18 @@ def test_static_files_are_kept_by_browsers_for_ever_and_pages_are_not(
     style = guarded.get(address)
     assert "immutable" in style.headers["cache-control"]
     assert style.headers["content-encoding"] == "gzip"
+
+
+def test_what_changes_between_a_page_and_its_stream_is_told(
+    guarded: Instance, guarded_broker: EmbeddedBroker, tokens: dict[Role, str], flow: str
+) -> None:
+    headers = bearing(tokens[Role.VIEWER])
+    page = guarded.get(f"/flows/{flow}", headers=headers).text
+    address = html.unescape(page.split('data-stream="')[1].split('"')[0])
+    with Client(connection_to(guarded_broker)) as client:
+        client.flow(flow).hold("between", reason="nobody listens yet", actor="tests")
+    shown = guarded.app.state.services.views.flow(flow)
+    wait_until(lambda: shown.key(b"between").row.pending, "the command in the view")
+    with guarded.stream("GET", address, headers=headers) as live:
+        told = next(line for line in live.iter_lines() if line.startswith("data: ["))
+    assert "requested" in json.loads(told.removeprefix("data: "))

@@ -50,7 +50,7 @@ def add(router: APIRouter) -> None:
         }  # fmt: skip
         values: dict[str, Any] = {"flow": name, "flows": flows, "given": given}
         values |= {"commands": COMMANDS, "outcomes": list(Outcome), "lines": [], "next": ""}
-        values |= {"cursor": cursor, "stopped_early": False, "key": None, "stream": "/live"}
+        values |= {"cursor": cursor, "stopped_early": False, "key": None, "stream": visit.live()}
         if name:
             values |= await _lines(visit, name, given, cursor)
         return visit.page("audit.html", here="/audit", **values)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Form, Query
 from starlette.responses import Response
 
 from holdfast.dashboard.forms import EXPIRIES, keys_of_lines
-from holdfast.dashboard.live import flow_with_lanes, stream
+from holdfast.dashboard.live import flow_with_lanes, live_address, stream
 from holdfast.dashboard.pages.flow import (
     LANE_ROWS,
     KeyFilter,
@@ -41,6 +41,7 @@ def add(router: APIRouter) -> None:
     @router.get("/flows/{flow}")
     def page(visit: Viewing, flow: str, chosen: Chosen) -> Response:
         view = visit.flow(flow)
+        stream = live_address(f"/flows/{flow}/live", view.changes)
         return visit.page(
             "flow.html",
             here=f"/flows/{flow}",
@@ -49,12 +50,14 @@ def add(router: APIRouter) -> None:
             table=key_table(view, chosen),
             lane_rows=LANE_ROWS,
             expiries=EXPIRIES,
-            stream=f"/flows/{flow}/live",
+            stream=stream,
         )
 
     @router.get("/flows/{flow}/live")
-    async def live(visit: Viewing, flow: str) -> Response:
-        return stream(flow_with_lanes(visit.services, visit.flow(flow), visit.actor))
+    async def live(
+        visit: Viewing, flow: str, after: Annotated[str, Query(max_length=40)] = ""
+    ) -> Response:
+        return stream(flow_with_lanes(visit.services, visit.flow(flow), visit.actor, after))
 
     @router.get("/flows/{flow}/fragments/keys")
     def keys(visit: Viewing, flow: str, chosen: Chosen) -> Response:

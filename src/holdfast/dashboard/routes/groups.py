@@ -45,7 +45,7 @@ def add(router: APIRouter) -> None:
             flows=flows,
             charted=[flow] if flow in flows else flows,
             lines=_lines(visit, flow),
-            stream="/live",
+            stream=visit.live(),
         )
 
     @router.get("/groups/fragments/list")

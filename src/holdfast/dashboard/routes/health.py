@@ -50,7 +50,7 @@ class HealthPage:
 def add(router: APIRouter) -> None:
     @router.get("/health")
     def page(visit: Viewing) -> Response:
-        return visit.page("health.html", here="/health", page=_health(visit), stream="/live")
+        return visit.page("health.html", here="/health", page=_health(visit), stream=visit.live())
 
     @router.get("/health/fragments/health")
     def part(visit: Viewing) -> Response:

@@ -13,7 +13,8 @@ from holdfast.api.key_paths import key_from_path
 from holdfast.api.matching import Filter
 from holdfast.client.held import HeldEvent, Place, read_held
 from holdfast.dashboard.forms import EXPIRIES
-from holdfast.dashboard.live import changes_of, stream
+from holdfast.dashboard.key_name import KeyName
+from holdfast.dashboard.live import changes_of, live_address, stream
 from holdfast.dashboard.pages.key import SPAN_TITLES, key_page, key_timeline
 from holdfast.dashboard.timeline import SPANS, Arrival, Timeline, fitting_span
 from holdfast.dashboard.values import EventView, event_view
@@ -74,6 +75,7 @@ def add(router: APIRouter) -> None:
         event: Event = "",
     ) -> Response:
         view = visit.flow(flow)
+        stream = live_address(f"{KeyName(key).path(flow)}/live", view.changes)
         shown = key_page(view, key, visit.now)
         span = span or fitting_span(shown.row.oldest or shown.row.since, visit.now)
         return visit.page(
@@ -86,15 +88,17 @@ def add(router: APIRouter) -> None:
             span=span,
             spans=SPAN_TITLES,
             expiries=EXPIRIES,
-            stream=f"{shown.name.path(flow)}/live",
+            stream=stream,
         )
 
     @router.get("/flows/{flow}/keys/{key}/live")
-    async def live(visit: Viewing, flow: str, key: Key) -> Response:
+    async def live(
+        visit: Viewing, flow: str, key: Key, after: Annotated[str, Query(max_length=40)] = ""
+    ) -> Response:
         def wanted(change: Change) -> bool:
             return change.kind not in _OF_A_KEY or change.item.key == key
 
-        return stream(changes_of(visit.flow(flow).changes, wanted))
+        return stream(changes_of(visit.flow(flow).changes, after, wanted))
 
     @router.get("/flows/{flow}/keys/{key}/fragments/head")
     def head(visit: Viewing, flow: str, key: Key) -> Response:

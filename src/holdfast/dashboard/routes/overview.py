@@ -14,8 +14,9 @@ from holdfast.flows.registry import Overflow
 def add(router: APIRouter) -> None:
     @router.get("/")
     def page(visit: Viewing) -> Response:
+        stream = visit.live()
         shown = overview(visit.flows(), visit.now)
-        return visit.page("overview.html", here="/", page=shown, stream="/live")
+        return visit.page("overview.html", here="/", page=shown, stream=stream)
 
     @router.get("/fragments/overview")
     def body(visit: Viewing) -> Response:
@@ -27,8 +28,8 @@ def add(router: APIRouter) -> None:
         return visit.side(here)
 
     @router.get("/live")
-    async def live(visit: Viewing) -> Response:
-        return stream(changes_of(visit.services.views.changes))
+    async def live(visit: Viewing, after: Annotated[str, Query(max_length=40)] = "") -> Response:
+        return stream(changes_of(visit.services.views.changes, after))
 
     @router.post("/flows")
     def create(
