@@ -9,8 +9,8 @@ SMALL_BYTES = 8 * 1024**2
 """Up to this a batch is quicker in the driver than a job with workers is begun."""
 
 _FIRST_LIMIT = 200_000
-_LOWEST_LIMIT = 50_000
-_LOWEST_BYTES = 32 * 1024**2
+_LOWEST_LIMIT = 150_000
+_LOWEST_BYTES = 48 * 1024**2
 """Fewer would not make a job shorter: its beginning and its end take their time."""
 _HIGHEST_LIMIT = 5_000_000
 _OVERHEAD_SECONDS = 0.3

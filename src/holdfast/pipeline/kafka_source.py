@@ -79,10 +79,6 @@ def _reading(
         "kafka.isolation.level": "read_committed",
         # Without it a fetch at the log's end waits half a second, and the batch with it.
         "kafka.fetch.max.wait.ms": "20",
-        # A task reads one partition, and waits for each fetch: fewer and larger ones.
-        "kafka.max.partition.fetch.bytes": str(4 * 1024**2),
-        "kafka.receive.buffer.bytes": str(1024**2),
-        "kafka.max.poll.records": "5000",
         "groupIdPrefix": reader,
         "subscribe": topic,
         "startingOffsets": json.dumps({topic: dict(starts)}),

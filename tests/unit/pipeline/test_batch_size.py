@@ -46,7 +46,7 @@ def test_the_limit_is_lowered_to_a_floor_that_large_events_have_lower() -> None:
     for _ in range(5):
         size.took(size.limit, 60.0)
         size.settle()
-    assert size.limit == 50_000
+    assert size.limit == 150_000
     size.seen(10, 10_000_000)
     for _ in range(10):
         size.took(size.limit, 60.0)
