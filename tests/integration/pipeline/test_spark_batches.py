@@ -140,6 +140,7 @@ def test_aborted_events_never_pass_and_a_range_of_markers_moves_the_position(
             writer.begin_transaction()
             for partition in range(world.partitions):
                 writer.produce(names.events, value, b"k%d" % partition, partition=partition)
+            assert writer.flush(30) == 0  # an abort would take back what was not sent yet
             if commit:
                 writer.commit_transaction(30)
             else:
