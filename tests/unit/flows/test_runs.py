@@ -103,7 +103,7 @@ def test_a_record_that_is_not_fully_understood_is_refused() -> None:
         (lambda: Coordinate.parse("5"), "no place in a topic"),
         (lambda: Backfill(files=("a",), since=1), "not both"),
         (lambda: Backfill(key_from="$.a"), "of files alone"),
-        (lambda: Redrive(), "Say which dead letters"),
+        (Redrive, "Say which dead letters"),
         (lambda: Redrive(everything=True, reason="invalid"), "Say which dead letters"),
         (lambda: Redrive(reason="invalid", value=b""), "exactly one letter"),
         (lambda: Redrive(letters=(Coordinate(0, 0),), value=b"x" * (MAX_VALUE_BYTES + 1)),
