@@ -1,8 +1,9 @@
 """Named points of a step at which a test stops a process, to see what a crash right there does.
 
 `HOLDFAST_FAULT=<point>@<n>=<file>`: when the process comes to the point for the n-th time, it makes
-the file and stays there until the file is removed. Who waits for the file may kill the process
-meanwhile, stop it, or start another. Unset, a point costs a comparison.
+the file, with its process id, and stays there until the file is emptied. Who waits for the file may
+kill the process meanwhile, stop it, or start another. Processes that come to the point later, such
+as a task's second attempt, pass it once the file is empty. Unset, a point costs a comparison.
 """
 
 import os
@@ -29,10 +30,13 @@ class _Fault:
         if point != self._point:
             return
         self._left -= 1
-        if self._left == 0:
+        if self._left == 0 and not self._is_over():
             self._file.write_text(str(os.getpid()))
-            while self._file.exists():
+            while not self._is_over():
                 time.sleep(_POLL_SECONDS)
+
+    def _is_over(self) -> bool:
+        return self._file.exists() and self._file.stat().st_size == 0
 
 
 _prefix = ""

@@ -340,21 +340,21 @@ class FlowGate:
         """Compare, then act: the committed offsets tell what came of the last commit, and states
         that are not theirs are read again. Half a millisecond, before every step."""
         if self._tasks_at_large:
-            self._compare()  # who was replaced must not take the place back
+            self._compare(self.owner.committed_so_far())  # a replaced one must not come back
             self.owner.renew()
             self._initialise_tasks()
             self._tasks_at_large = False
             self._uncertain = True
         if self._uncertain:
             self.committer.transactions.renew()  # what the last one left open is aborted by this
-        for p, position in self._compare().items():
+        for p, position in self._compare(self.owner.committed()).items():
             self.states[p] = self._loader.load(p, position, self.clock())
         self._uncertain = False
 
-    def _compare(self) -> dict[int, Position]:
+    def _compare(self, committed: dict[int, Position | None]) -> dict[int, Position]:
         """The committed positions of which the state at hand is another."""
         stale = {}
-        for p, position in self.owner.committed().items():
+        for p, position in committed.items():
             if position is None:
                 self.guard.check()  # with a topic go the offsets that were committed of it
                 raise MembershipLostError(

@@ -103,6 +103,17 @@ class Owner:
         timeout = self._connection.settings.request_timeout
         return committed_positions(self._joined().consumer, self._all, timeout)
 
+    def committed_so_far(self) -> dict[int, Position | None]:
+        """The same without waiting for transactions that are open: one that a dead task has left
+        stays open until it times out, or until somebody initialises the task's id."""
+        settings = {"group.id": self._names.group, "isolation.level": "read_uncommitted"}
+        consumer = self._connection.make(Consumer, settings)
+        try:
+            timeout = self._connection.settings.request_timeout
+            return committed_positions(consumer, self._all, timeout)
+        finally:
+            consumer.close()
+
     def close(self) -> None:
         """Stop. A static member's place stays taken until its session ends or a newer one comes."""
         if self._member is not None:
@@ -216,7 +227,7 @@ class _Member:
 def committed_positions(
     consumer: Consumer, partitions: set[Partition], timeout: float
 ) -> dict[int, Position | None]:
-    """The group's positions as a read_committed consumer of that group sees them."""
+    """The group's positions as that consumer of the group sees them."""
     wanted = [TopicPartition(p.topic, p.number) for p in sorted(partitions)]
     try:
         found = consumer.committed(wanted, timeout=timeout)

@@ -90,7 +90,7 @@ class TaskPath:
         for outcome in outcomes:
             state = gate.states[outcome.partition]
             if outcome.failure is not None:
-                gate.doubt()
+                gate.tasks_at_large()  # its transaction may still be open
                 self._workers.pop(outcome.partition, None)
             else:
                 self._workers[outcome.partition] = outcome.worker

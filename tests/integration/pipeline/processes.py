@@ -53,7 +53,7 @@ class GateProcess:
         return self
 
     def leave_fault(self) -> None:
-        self._fault.unlink()
+        self._fault.write_bytes(b"")
 
     @property
     def pid_at_fault(self) -> int:

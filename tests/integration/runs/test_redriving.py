@@ -73,7 +73,7 @@ class Process:
 
     def go_on(self) -> int:
         """-> its exit code"""
-        self._reached.unlink()
+        self._reached.write_bytes(b"")
         self._process.communicate(timeout=60)
         return self._process.returncode
 

@@ -30,7 +30,18 @@ def test_the_process_stays_at_the_nth_passing_of_the_point_until_it_is_let_go(
     )
     wait_until(lambda: file.exists() and file.read_text() == str(process.pid), "the point")
     assert process.poll() is None
-    file.unlink()
+    file.write_bytes(b"")
     out, _ = process.communicate(timeout=30)
     assert out.split() == [b"passed"] * 3
     assert process.returncode == 0
+
+
+def test_a_process_that_comes_after_the_point_was_left_passes_it(tmp_path: Path) -> None:
+    file = tmp_path / "fault"
+    file.touch()
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, VARIABLE: f"here@2={file}"},
+        stdout=subprocess.PIPE, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == [b"passed"] * 3
