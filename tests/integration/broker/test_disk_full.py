@@ -1,6 +1,5 @@
 """A full disk: producers are told, readers go on, and all is well again when there is room."""
 
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.brokers import EmbeddedBroker
 from tests.clients import KEPT, create_topic, offsets, producer, read, send, wait_until
+from tests.small_disk import mounted
 from tests.wire import Wire, batch, fetch, init_producer, produce
 
 TOPIC = "filling"
@@ -18,18 +18,8 @@ CHUNK = bytes(100_000)
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 8 MB at the broker's data directory."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a small file system")
-    data = tmp_path / "data"
-    data.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(data)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if mounted.returncode != 0:
-        pytest.skip(f"a small file system cannot be mounted here: {mounted.stderr.strip()}")
-    yield data
-    subprocess.run(["umount", "-l", str(data)], check=True)
+    with mounted(tmp_path / "data", "8m") as data:
+        yield data
 
 
 def fill(wire: Wire, producer: tuple[int, int], sequence: int) -> int:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from tests.brokers import ApacheKafka, BrokerProcess, EmbeddedBroker
 from tests.integration.pipeline.feeder import Feeder
 from tests.integration.pipeline.world import World, eventually, gate_of, running
+from tests.small_disk import mounted
 
 from holdfast.pipeline import faults
 from holdfast.pipeline.flow_gate import FlowGate
@@ -109,21 +109,8 @@ def small_disk(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[tuple[BrokerProcess, Path]]:
     """A broker on a file system of its own, and where that is."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a small file system")
-    data = tmp_path / "data"
-    data.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", str(data)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if mounted.returncode != 0:
-        pytest.skip(f"a small file system cannot be mounted here: {mounted.stderr.strip()}")
-    try:
-        with request.param(tmp_path) as broker:
-            yield broker, data
-    finally:
-        subprocess.run(["umount", "-l", str(data)], check=True)
+    with mounted(tmp_path / "data", "256m") as data, request.param(tmp_path) as broker:
+        yield broker, data
 
 
 def test_a_full_disk_stops_the_gate_loses_nothing_and_room_lets_it_go_on(
