@@ -5,15 +5,15 @@ import struct
 from types import ModuleType
 from typing import Any
 
-from holdfast.broker.protocol.apis import Api
-from holdfast.broker.protocol.primitives import skip_tagged_fields
+from holdfast.wire.protocol.apis import Api
+from holdfast.wire.protocol.primitives import skip_tagged_fields
 
 API_VERSIONS = 18
 
 
 def codec(api: Api, kind: str) -> ModuleType:
     """The generated module of an API's request or response."""
-    return importlib.import_module(f"holdfast.broker.protocol.generated.{api.name}_{kind}")
+    return importlib.import_module(f"holdfast.wire.protocol.generated.{api.name}_{kind}")
 
 
 def request_header(api: Api, version: int, correlation_id: int, client_id: str | None) -> bytes:

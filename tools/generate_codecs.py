@@ -2,7 +2,7 @@
 
     python -m tools.generate_codecs [--into FOLDER]
 
-One module for each request and response of `holdfast.broker.protocol.apis`, in the versions
+One module for each request and response of `holdfast.wire.protocol.apis`, in the versions
 served, and for each kind of record that the coordinators keep in their internal topics.
 """
 
@@ -12,10 +12,10 @@ from pathlib import Path
 from tools.codec_generator.definitions import Message, message, read_definitions
 from tools.codec_generator.module import module
 
-from holdfast.broker.protocol.apis import APIS
 from holdfast.jars import jars
+from holdfast.wire.protocol.apis import APIS
 
-GENERATED = Path(__file__).parents[1] / "src/holdfast/broker/protocol/generated"
+GENERATED = Path(__file__).parents[1] / "src/holdfast/wire/protocol/generated"
 CLIENTS = "kafka-clients"
 GROUPS = "kafka-group-coordinator"
 GROUP_RECORDS = ("GroupMetadataKey", "GroupMetadataValue", "OffsetCommitKey", "OffsetCommitValue")

@@ -7,9 +7,9 @@ from tests.clients import create_topic, wait_until
 from tests.frames import decode_response, request_frame, sized
 from tests.wire import Wire, batch, batches, fetch, produce
 
-from holdfast.broker.protocol.apis import APIS
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated import (
+from holdfast.wire.protocol.apis import APIS
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated import (
     fetch_request,
     find_coordinator_request,
     offset_commit_request,

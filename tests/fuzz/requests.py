@@ -4,12 +4,12 @@ import random
 from typing import Any
 
 from tests.frames import request_frame
-from tests.unit.broker.protocol.samples import Sampler
+from tests.unit.wire.protocol.samples import Sampler
 from tests.wire import batch
 from tools.codec_generator.definitions import Field, Message
 from tools.generate_codecs import messages
 
-from holdfast.broker.protocol.apis import APIS, Api
+from holdfast.wire.protocol.apis import APIS, Api
 
 TOPICS = ("fuzz-a", "fuzz-b", "fuzz-c", "__consumer_offsets", "__transaction_state", "", "bad/name")
 GROUPS = ("fuzz-group-a", "fuzz-group-b", "")

@@ -16,10 +16,10 @@ from tests.fuzz.requests import Requests
 from tests.fuzz.witness import METADATA, PRODUCE, TOPIC, read_frame
 from tests.wire import batch
 
-from holdfast.broker.protocol.apis import APIS, Api
-from holdfast.broker.protocol.errors import MalformedMessage
-from holdfast.broker.protocol.generated import produce_request
-from holdfast.broker.protocol.primitives import MOST_ELEMENTS
+from holdfast.wire.protocol.apis import APIS, Api
+from holdfast.wire.protocol.errors import MalformedMessage
+from holdfast.wire.protocol.generated import produce_request
+from holdfast.wire.protocol.primitives import MOST_ELEMENTS
 
 Round = Callable[[socket.socket, random.Random, Requests], None]
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 from tests.frames import decode_response, request_frame, sized
 from tests.wire import batch, batches
 
-from holdfast.broker.protocol.apis import APIS
-from holdfast.broker.protocol.generated import (
+from holdfast.wire.protocol.apis import APIS
+from holdfast.wire.protocol.generated import (
     api_versions_request,
     fetch_request,
     list_offsets_request,

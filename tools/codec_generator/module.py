@@ -99,8 +99,8 @@ def _imports(body: str) -> str:
     lines += ["from struct import Struct"] if "Struct" in used else []
     lines += ["from uuid import UUID"] if "UUID" in used else []
     names = "".join(f"    {name},\n" for name in _PRIMITIVES if name in used)
-    lines += ["", "from holdfast.broker.protocol.errors import MalformedMessage"]
-    lines += [f"from holdfast.broker.protocol.primitives import (\n{names})"]
+    lines += ["", "from holdfast.wire.protocol.errors import MalformedMessage"]
+    lines += [f"from holdfast.wire.protocol.primitives import (\n{names})"]
     return "\n".join(lines) + "\n"
 
 

@@ -14,12 +14,12 @@ from holdfast.broker.log.files import replace_file, sync_directory
 from holdfast.broker.metadata import Metadata
 from holdfast.broker.metrics import Metrics
 from holdfast.broker.partition import Partition
-from holdfast.broker.records.batch import control_batch
 from holdfast.broker.settings import BrokerSettings
 from holdfast.broker.state_log import StateLog
 from holdfast.broker.topic_config import TopicConfig
 from holdfast.broker.topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, Topics
 from holdfast.broker.transactions.coordinator import TransactionCoordinator
+from holdfast.wire.records.batch import control_batch
 
 log = logging.getLogger(__name__)
 

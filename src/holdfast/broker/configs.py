@@ -5,10 +5,10 @@ from dataclasses import fields, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.settings import BrokerSettings
 from holdfast.broker.topic_config import TopicConfig, definitions
 from holdfast.broker.topics import Topic, TopicError
+from holdfast.wire.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

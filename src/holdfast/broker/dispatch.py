@@ -15,9 +15,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from holdfast.broker.context import HangUp, PendingReply, RequestContext
-from holdfast.broker.protocol.apis import APIS, Api
-from holdfast.broker.protocol.errors import MalformedMessage
-from holdfast.broker.protocol.primitives import skip_tagged_fields
+from holdfast.wire.protocol.apis import APIS, Api
+from holdfast.wire.protocol.errors import MalformedMessage
+from holdfast.wire.protocol.primitives import skip_tagged_fields
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker
@@ -187,7 +187,7 @@ class Dispatcher:
         return known
 
     def _route(self, api: Api) -> _Route:
-        generated = "holdfast.broker.protocol.generated"
+        generated = "holdfast.wire.protocol.generated"
         request: ModuleType = importlib.import_module(f"{generated}.{api.name}_request")
         response: ModuleType = importlib.import_module(f"{generated}.{api.name}_response")
         handler: ModuleType = importlib.import_module(f"holdfast.broker.api.{api.name}")

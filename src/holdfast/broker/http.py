@@ -10,7 +10,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
 from holdfast.broker.broker import Broker
-from holdfast.broker.protocol.apis import APIS
+from holdfast.wire.protocol.apis import APIS
 
 REQUEST_SECONDS = 10.0
 MAX_HEAD_BYTES = 16 * 1024

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.topics import TopicError
+from holdfast.wire.protocol.errors import ErrorCode
 
 
 def check_assignment(broker_ids: Sequence[int], node_id: int) -> None:

@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 from holdfast.broker.log import CorruptRecords, Source
 from holdfast.broker.partition import Partition
-from holdfast.broker.records.batch import build_batch, iterate_batches, marker_of, records_of
 from holdfast.errors import DataDirectoryError
+from holdfast.wire.records.batch import build_batch, iterate_batches, marker_of, records_of
 
 _READ_BYTES = 1024 * 1024
 

@@ -13,8 +13,8 @@ from holdfast.broker.log import StorageFailed
 from holdfast.broker.log.files import sync_directory
 from holdfast.broker.metadata import Metadata, TopicRecord
 from holdfast.broker.partition import Partition
-from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.topic_config import InvalidTopicConfig, TopicConfig
+from holdfast.wire.protocol.errors import ErrorCode
 
 log = logging.getLogger(__name__)
 

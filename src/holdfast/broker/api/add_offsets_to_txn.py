@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from holdfast.broker.protocol.generated.add_offsets_to_txn_response import AddOffsetsToTxnResponse
 from holdfast.broker.transactions.transaction import Producer, TransactionRefused
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from holdfast.wire.protocol.generated.add_offsets_to_txn_response import AddOffsetsToTxnResponse
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

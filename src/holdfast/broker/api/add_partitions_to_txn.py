@@ -3,16 +3,16 @@
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.add_partitions_to_txn_request import (
+from holdfast.broker.transactions.transaction import Producer, TopicPartition, TransactionRefused
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
 )
-from holdfast.broker.protocol.generated.add_partitions_to_txn_response import (
+from holdfast.wire.protocol.generated.add_partitions_to_txn_response import (
     AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopicResult,
 )
-from holdfast.broker.transactions.transaction import Producer, TopicPartition, TransactionRefused
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

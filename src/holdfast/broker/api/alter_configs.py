@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.configs import alterable_topic
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.alter_configs_request import (
+from holdfast.broker.topics import TopicError
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.alter_configs_request import (
     AlterConfigsRequest,
     AlterConfigsResource,
 )
-from holdfast.broker.protocol.generated.alter_configs_response import (
+from holdfast.wire.protocol.generated.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
-from holdfast.broker.topics import TopicError
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

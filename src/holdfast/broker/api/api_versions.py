@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.dispatch import PRODUCE
-from holdfast.broker.protocol.apis import APIS
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.api_versions_request import ApiVersionsRequest
-from holdfast.broker.protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
+from holdfast.wire.protocol.apis import APIS
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.api_versions_request import ApiVersionsRequest
+from holdfast.wire.protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

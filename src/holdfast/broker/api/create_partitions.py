@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.configs import refuse_internal
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.create_partitions_request import (
+from holdfast.broker.replicas import check_assignment
+from holdfast.broker.topics import TopicError
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.create_partitions_request import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from holdfast.broker.protocol.generated.create_partitions_response import (
+from holdfast.wire.protocol.generated.create_partitions_response import (
     CreatePartitionsResponse,
     CreatePartitionsTopicResult,
 )
-from holdfast.broker.replicas import check_assignment
-from holdfast.broker.topics import TopicError
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.configs import topic_entries
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.create_topics_request import (
+from holdfast.broker.replicas import check_assignment
+from holdfast.broker.topics import Topic, TopicError
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.create_topics_request import (
     CreatableTopic,
     CreateTopicsRequest,
 )
-from holdfast.broker.protocol.generated.create_topics_response import (
+from holdfast.wire.protocol.generated.create_topics_response import (
     CreatableTopicConfigs,
     CreatableTopicResult,
     CreateTopicsResponse,
 )
-from holdfast.broker.replicas import check_assignment
-from holdfast.broker.topics import Topic, TopicError
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

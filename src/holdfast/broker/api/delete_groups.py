@@ -4,8 +4,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.generated.delete_groups_request import DeleteGroupsRequest
-from holdfast.broker.protocol.generated.delete_groups_response import (
+from holdfast.wire.protocol.generated.delete_groups_request import DeleteGroupsRequest
+from holdfast.wire.protocol.generated.delete_groups_response import (
     DeletableGroupResult,
     DeleteGroupsResponse,
 )

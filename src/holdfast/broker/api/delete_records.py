@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.log.errors import OffsetOutOfRange, StorageFailed
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.delete_records_request import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
 )
-from holdfast.broker.protocol.generated.delete_records_response import (
+from holdfast.wire.protocol.generated.delete_records_response import (
     DeleteRecordsPartitionResult,
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.configs import refuse_internal
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.delete_topics_request import (
+from holdfast.broker.topics import Topic, TopicError
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.delete_topics_request import (
     DeleteTopicsRequest,
     DeleteTopicState,
 )
-from holdfast.broker.protocol.generated.delete_topics_response import (
+from holdfast.wire.protocol.generated.delete_topics_response import (
     DeletableTopicResult,
     DeleteTopicsResponse,
 )
-from holdfast.broker.topics import Topic, TopicError
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

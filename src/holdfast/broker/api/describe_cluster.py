@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.operations import ON_CLUSTER
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.describe_cluster_request import DescribeClusterRequest
-from holdfast.broker.protocol.generated.describe_cluster_response import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.describe_cluster_request import DescribeClusterRequest
+from holdfast.wire.protocol.generated.describe_cluster_response import (
     DescribeClusterBroker,
     DescribeClusterResponse,
 )

@@ -10,18 +10,18 @@ from holdfast.broker.configs import (
     topic_entries,
 )
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.describe_configs_request import (
+from holdfast.broker.topics import TopicError
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from holdfast.broker.protocol.generated.describe_configs_response import (
+from holdfast.wire.protocol.generated.describe_configs_response import (
     DescribeConfigsResourceResult,
     DescribeConfigsResponse,
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
-from holdfast.broker.topics import TopicError
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from holdfast.broker.context import RequestContext
 from holdfast.broker.groups.group import Group
 from holdfast.broker.groups.surroundings import GroupState
-from holdfast.broker.protocol.generated.describe_groups_request import DescribeGroupsRequest
-from holdfast.broker.protocol.generated.describe_groups_response import (
+from holdfast.wire.protocol.generated.describe_groups_request import DescribeGroupsRequest
+from holdfast.wire.protocol.generated.describe_groups_response import (
     DescribedGroup,
     DescribedGroupMember,
     DescribeGroupsResponse,

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.describe_log_dirs_request import DescribeLogDirsRequest
-from holdfast.broker.protocol.generated.describe_log_dirs_response import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.describe_log_dirs_request import DescribeLogDirsRequest
+from holdfast.wire.protocol.generated.describe_log_dirs_response import (
     DescribeLogDirsPartition,
     DescribeLogDirsResponse,
     DescribeLogDirsResult,

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.describe_producers_request import DescribeProducersRequest
-from holdfast.broker.protocol.generated.describe_producers_response import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.describe_producers_request import DescribeProducersRequest
+from holdfast.wire.protocol.generated.describe_producers_response import (
     DescribeProducersResponse,
     PartitionResponse,
     ProducerState,

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.operations import ON_TOPIC
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.describe_topic_partitions_request import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.describe_topic_partitions_request import (
     DescribeTopicPartitionsRequest,
 )
-from holdfast.broker.protocol.generated.describe_topic_partitions_response import (
+from holdfast.wire.protocol.generated.describe_topic_partitions_response import (
     Cursor,
     DescribeTopicPartitionsResponse,
     DescribeTopicPartitionsResponsePartition,

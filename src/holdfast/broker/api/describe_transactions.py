@@ -4,11 +4,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.describe_transactions_request import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.describe_transactions_request import (
     DescribeTransactionsRequest,
 )
-from holdfast.broker.protocol.generated.describe_transactions_response import (
+from holdfast.wire.protocol.generated.describe_transactions_response import (
     DescribeTransactionsResponse,
     TopicData,
     TransactionState,

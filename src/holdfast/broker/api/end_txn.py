@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.end_txn_request import EndTxnRequest
-from holdfast.broker.protocol.generated.end_txn_response import EndTxnResponse
 from holdfast.broker.transactions.transaction import Producer, TransactionRefused
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.end_txn_request import EndTxnRequest
+from holdfast.wire.protocol.generated.end_txn_response import EndTxnResponse
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.broker.context import PendingReply, RequestContext
 from holdfast.broker.log import CorruptRecords, OffsetOutOfRange, StorageFailed
 from holdfast.broker.partition import Partition
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.fetch_request import FetchPartition, FetchRequest
-from holdfast.broker.protocol.generated.fetch_response import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.fetch_request import FetchPartition, FetchRequest
+from holdfast.wire.protocol.generated.fetch_response import (
     AbortedTransaction,
     FetchableTopicResponse,
     FetchResponse,
@@ -21,7 +21,7 @@ from holdfast.broker.protocol.generated.fetch_response import (
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker
-    from holdfast.broker.protocol.generated.fetch_request import FetchTopic
+    from holdfast.wire.protocol.generated.fetch_request import FetchTopic
 
 log = logging.getLogger(__name__)
 

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.find_coordinator_request import FindCoordinatorRequest
-from holdfast.broker.protocol.generated.find_coordinator_response import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.find_coordinator_request import FindCoordinatorRequest
+from holdfast.wire.protocol.generated.find_coordinator_response import (
     Coordinator,
     FindCoordinatorResponse,
 )

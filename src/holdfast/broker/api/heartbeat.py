@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.groups.requests import MemberClaim
-from holdfast.broker.protocol.generated.heartbeat_request import HeartbeatRequest
-from holdfast.broker.protocol.generated.heartbeat_response import HeartbeatResponse
+from holdfast.wire.protocol.generated.heartbeat_request import HeartbeatRequest
+from holdfast.wire.protocol.generated.heartbeat_response import HeartbeatResponse
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.configs import alterable_topic
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.incremental_alter_configs_request import (
+from holdfast.broker.topic_config import definitions
+from holdfast.broker.topics import Topic, TopicError
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from holdfast.broker.protocol.generated.incremental_alter_configs_response import (
+from holdfast.wire.protocol.generated.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
 )
-from holdfast.broker.topic_config import definitions
-from holdfast.broker.topics import Topic, TopicError
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.init_producer_id_request import InitProducerIdRequest
-from holdfast.broker.protocol.generated.init_producer_id_response import InitProducerIdResponse
 from holdfast.broker.transactions.transaction import (
     NO_EPOCH,
     NO_PRODUCER_ID,
     Producer,
     TransactionRefused,
 )
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.init_producer_id_request import InitProducerIdRequest
+from holdfast.wire.protocol.generated.init_producer_id_response import InitProducerIdResponse
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.groups.requests import Join, Offer
-from holdfast.broker.protocol.generated.join_group_request import JoinGroupRequest
-from holdfast.broker.protocol.generated.join_group_response import (
+from holdfast.wire.protocol.generated.join_group_request import JoinGroupRequest
+from holdfast.wire.protocol.generated.join_group_response import (
     JoinGroupResponse,
     JoinGroupResponseMember,
 )

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.groups.requests import Leaver
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.leave_group_request import LeaveGroupRequest
-from holdfast.broker.protocol.generated.leave_group_response import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.leave_group_request import LeaveGroupRequest
+from holdfast.wire.protocol.generated.leave_group_response import (
     LeaveGroupResponse,
     MemberResponse,
 )

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.generated.list_groups_request import ListGroupsRequest
-from holdfast.broker.protocol.generated.list_groups_response import (
+from holdfast.wire.protocol.generated.list_groups_request import ListGroupsRequest
+from holdfast.wire.protocol.generated.list_groups_response import (
     ListedGroup,
     ListGroupsResponse,
 )

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.partition import Partition
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.list_offsets_request import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
 )
-from holdfast.broker.protocol.generated.list_offsets_response import (
+from holdfast.wire.protocol.generated.list_offsets_response import (
     ListOffsetsPartitionResponse,
     ListOffsetsResponse,
     ListOffsetsTopicResponse,

@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.generated.list_transactions_request import ListTransactionsRequest
-from holdfast.broker.protocol.generated.list_transactions_response import (
+from holdfast.broker.transactions.transaction import Transaction
+from holdfast.broker.transactions.transaction import TransactionState as State
+from holdfast.wire.protocol.generated.list_transactions_request import ListTransactionsRequest
+from holdfast.wire.protocol.generated.list_transactions_response import (
     ListTransactionsResponse,
     TransactionState,
 )
-from holdfast.broker.transactions.transaction import Transaction
-from holdfast.broker.transactions.transaction import TransactionState as State
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

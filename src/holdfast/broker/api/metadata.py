@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.operations import ON_CLUSTER, ON_TOPIC
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.metadata_request import (
+from holdfast.broker.topics import Topic, TopicError
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.metadata_request import (
     MetadataRequest,
     MetadataRequestTopic,
 )
-from holdfast.broker.protocol.generated.metadata_response import (
+from holdfast.wire.protocol.generated.metadata_response import (
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from holdfast.broker.topics import Topic, TopicError
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

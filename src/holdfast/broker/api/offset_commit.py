@@ -6,9 +6,9 @@ from holdfast.broker.context import RequestContext
 from holdfast.broker.groups.commit_request import read_commit_request
 from holdfast.broker.groups.records import TopicPartition
 from holdfast.broker.groups.requests import MemberClaim
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.offset_commit_request import OffsetCommitRequest
-from holdfast.broker.protocol.generated.offset_commit_response import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.offset_commit_request import OffsetCommitRequest
+from holdfast.wire.protocol.generated.offset_commit_response import (
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.groups.records import TopicPartition
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.offset_delete_request import OffsetDeleteRequest
-from holdfast.broker.protocol.generated.offset_delete_response import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.offset_delete_request import OffsetDeleteRequest
+from holdfast.wire.protocol.generated.offset_delete_response import (
     OffsetDeleteResponse,
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,

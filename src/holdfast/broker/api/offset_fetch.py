@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.groups.records import TopicPartition
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.offset_fetch_request import OffsetFetchRequest
-from holdfast.broker.protocol.generated.offset_fetch_response import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.offset_fetch_request import OffsetFetchRequest
+from holdfast.wire.protocol.generated.offset_fetch_response import (
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
     OffsetFetchResponsePartition,

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.offset_for_leader_epoch_request import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.offset_for_leader_epoch_request import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
 )
-from holdfast.broker.protocol.generated.offset_for_leader_epoch_response import (
+from holdfast.wire.protocol.generated.offset_for_leader_epoch_response import (
     EpochEndOffset,
     OffsetForLeaderEpochResponse,
     OffsetForLeaderTopicResult,

@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import HangUp, PendingReply, RequestContext
 from holdfast.broker.log import RecordsRejected, StorageFailed
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.produce_request import (
+from holdfast.broker.topics import INTERNAL
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.produce_request import (
     PartitionProduceData,
     ProduceRequest,
 )
-from holdfast.broker.protocol.generated.produce_response import (
+from holdfast.wire.protocol.generated.produce_response import (
     PartitionProduceResponse,
     ProduceResponse,
     TopicProduceResponse,
 )
-from holdfast.broker.records.batch import peek_compression, peek_transaction
-from holdfast.broker.records.compression import Compression
-from holdfast.broker.topics import INTERNAL
+from holdfast.wire.records.batch import peek_compression, peek_transaction
+from holdfast.wire.records.compression import Compression
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.groups.requests import MemberClaim, Sync
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.sync_group_request import SyncGroupRequest
-from holdfast.broker.protocol.generated.sync_group_response import SyncGroupResponse
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.sync_group_request import SyncGroupRequest
+from holdfast.wire.protocol.generated.sync_group_response import SyncGroupResponse
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

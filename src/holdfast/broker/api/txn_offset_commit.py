@@ -6,14 +6,14 @@ from holdfast.broker.context import RequestContext
 from holdfast.broker.groups.commit_request import read_commit_request
 from holdfast.broker.groups.records import CommittedOffset, TopicPartition
 from holdfast.broker.groups.requests import MemberClaim
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.txn_offset_commit_request import TxnOffsetCommitRequest
-from holdfast.broker.protocol.generated.txn_offset_commit_response import (
+from holdfast.broker.topics import OFFSETS_TOPIC
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.txn_offset_commit_request import TxnOffsetCommitRequest
+from holdfast.wire.protocol.generated.txn_offset_commit_response import (
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
-from holdfast.broker.topics import OFFSETS_TOPIC
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

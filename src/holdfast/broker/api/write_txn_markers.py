@@ -4,18 +4,18 @@ from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
 from holdfast.broker.log.errors import RecordsRejected, StorageFailed
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.write_txn_markers_request import (
+from holdfast.broker.transactions.transaction import Producer, TopicPartition
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.write_txn_markers_request import (
     WritableTxnMarker,
     WriteTxnMarkersRequest,
 )
-from holdfast.broker.protocol.generated.write_txn_markers_response import (
+from holdfast.wire.protocol.generated.write_txn_markers_response import (
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,
     WritableTxnMarkerTopicResult,
     WriteTxnMarkersResponse,
 )
-from holdfast.broker.transactions.transaction import Producer, TopicPartition
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker

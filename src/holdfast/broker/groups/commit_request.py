@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from holdfast.broker.groups.records import CommittedOffset, TopicPartition
-from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.wire.protocol.errors import ErrorCode
 
 MAX_METADATA_LENGTH = 4096
 """Kafka's default of `offset.metadata.max.bytes`; like Kafka we count characters."""

@@ -30,8 +30,8 @@ from holdfast.broker.groups.requests import (
 )
 from holdfast.broker.groups.roster import Cancellable
 from holdfast.broker.groups.surroundings import GroupState, Stored, Surroundings
-from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.settings import BrokerSettings
+from holdfast.wire.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
     from holdfast.broker.state_log import StateLog

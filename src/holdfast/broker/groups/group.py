@@ -24,7 +24,7 @@ from holdfast.broker.groups.requests import (
 from holdfast.broker.groups.roster import Member, Roster, topics_of
 from holdfast.broker.groups.sessions import Sessions
 from holdfast.broker.groups.surroundings import GroupState, LeaveReply, Surroundings
-from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.wire.protocol.errors import ErrorCode
 
 LARGEST_GROUP = 1_000
 """Members together with those who were given an id to join with. A member costs memory and a

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.broker.log.errors import RecordsRejected, StorageFailed
-from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.wire.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
     from holdfast.broker.state_log import StateLog

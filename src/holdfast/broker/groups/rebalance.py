@@ -15,7 +15,7 @@ from holdfast.broker.groups.requests import Joined, Synced
 from holdfast.broker.groups.roster import Cancellable, Member, Roster
 from holdfast.broker.groups.sessions import Sessions
 from holdfast.broker.groups.surroundings import GroupState, Stored, Surroundings
-from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.wire.protocol.errors import ErrorCode
 
 LOOK_AGAIN_MS = 1_000
 """Shortest time between two looks at a group whose members are all away: their rebalance timeout

@@ -8,8 +8,8 @@ one that has the field. Just those are read back, for nobody else writes this lo
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from holdfast.broker.protocol.errors import MalformedMessage
-from holdfast.broker.protocol.generated import (
+from holdfast.wire.protocol.errors import MalformedMessage
+from holdfast.wire.protocol.generated import (
     group_metadata_key,
     group_metadata_value,
     offset_commit_key,

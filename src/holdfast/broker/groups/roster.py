@@ -17,7 +17,7 @@ from holdfast.broker.groups.requests import (
     SyncReply,
 )
 from holdfast.broker.groups.subscription import CONSUMER_PROTOCOL, subscribed_topics
-from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.wire.protocol.errors import ErrorCode
 
 
 class Cancellable(Protocol):

@@ -6,7 +6,7 @@ from enum import Enum
 
 from holdfast.broker.groups.records import GroupRecord
 from holdfast.broker.groups.roster import Cancellable
-from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.wire.protocol.errors import ErrorCode
 
 
 class GroupState(Enum):

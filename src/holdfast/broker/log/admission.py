@@ -8,8 +8,9 @@ as it came (Kafka unpacks every batch to find out); it harms none but its reader
 from enum import Enum
 
 from holdfast.broker.log.errors import RecordsRejected
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.records.batch import (
+from holdfast.broker.topic_config import FOREVER, TopicConfig
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.records.batch import (
     HEADER_SIZE,
     MAGIC,
     MIN_LENGTH,
@@ -18,9 +19,8 @@ from holdfast.broker.records.batch import (
     crc_of,
     header_of,
 )
-from holdfast.broker.records.compression import Compression, UndecodableRecords
-from holdfast.broker.records.record import outlines
-from holdfast.broker.topic_config import FOREVER, TopicConfig
+from holdfast.wire.records.compression import Compression, UndecodableRecords
+from holdfast.wire.records.record import outlines
 
 _MAGIC_POSITION = 16
 

@@ -20,7 +20,7 @@ from hashlib import blake2b
 from holdfast.broker.log.files import open_files, sync_directory, sync_file
 from holdfast.broker.log.index import AbortedTransaction
 from holdfast.broker.log.segment import Segment, SegmentFacts
-from holdfast.broker.records.batch import (
+from holdfast.wire.records.batch import (
     DELETE_HORIZON_BIT,
     NO_TIMESTAMP,
     BatchHeader,
@@ -29,8 +29,8 @@ from holdfast.broker.records.batch import (
     marker_of,
     records_of,
 )
-from holdfast.broker.records.compression import UndecodableRecords
-from holdfast.broker.records.record import Record
+from holdfast.wire.records.compression import UndecodableRecords
+from holdfast.wire.records.record import Record
 
 MAX_KEYS = 1_000_000
 """Keys mapped in one compaction, about 150 MB. What is left is for the next one."""

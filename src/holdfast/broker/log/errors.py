@@ -1,7 +1,7 @@
 """Why a log refuses: the producer's fault, the disk's, or the reader's."""
 
-from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.errors import TerminalError, TransientError
+from holdfast.wire.protocol.errors import ErrorCode
 
 
 class RecordsRejected(TerminalError):

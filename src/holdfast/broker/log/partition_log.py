@@ -24,14 +24,14 @@ from holdfast.broker.log.replay import producers_at, rebuild_aborted_index
 from holdfast.broker.log.segment import MAX_RELATIVE_OFFSET, Segment, SegmentFacts
 from holdfast.broker.log.snapshot import encode_snapshot
 from holdfast.broker.log.state import CleanState, LogState
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.records.batch import (
+from holdfast.broker.topic_config import TopicConfig
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.records.batch import (
     BatchHeader,
     assign_offset,
     iterate_batches,
     stamp_append_time,
 )
-from holdfast.broker.topic_config import TopicConfig
 
 NO_APPEND_TIME = -1
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from holdfast.broker.log.errors import RecordsRejected
 from holdfast.broker.log.index import AbortedTransaction
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.records.batch import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.records.batch import (
     NO_SEQUENCE,
     SEQUENCE_MODULUS,
     BatchHeader,

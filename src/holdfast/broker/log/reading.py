@@ -16,7 +16,7 @@ from holdfast.broker.log.files import read_at
 from holdfast.broker.log.scanning import good_batch_at
 from holdfast.broker.log.segment import Place, Segment
 from holdfast.broker.log.segments import Segments
-from holdfast.broker.records.batch import (
+from holdfast.wire.records.batch import (
     CRC_START,
     HEADER_SIZE,
     LEADER_EPOCH,

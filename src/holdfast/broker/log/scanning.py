@@ -9,7 +9,7 @@ from typing import NamedTuple
 from crc32c import crc32c
 
 from holdfast.broker.log.files import File, read_at
-from holdfast.broker.records.batch import (
+from holdfast.wire.records.batch import (
     CRC_START,
     HEADER_SIZE,
     LEADER_EPOCH,

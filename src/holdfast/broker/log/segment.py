@@ -13,7 +13,7 @@ from holdfast.broker.log.index import (
     IndexFile,
 )
 from holdfast.broker.log.scanning import Found, walk_checked, walk_headers
-from holdfast.broker.records.batch import HEADER_SIZE, BatchHeader, header_of
+from holdfast.wire.records.batch import HEADER_SIZE, BatchHeader, header_of
 
 MAX_RELATIVE_OFFSET = 2**31 - 1
 ROOM_BYTES = 64 * 1024

@@ -2,8 +2,8 @@
 
 from holdfast.broker.log.segment import Segment
 from holdfast.broker.log.segments import Segments
-from holdfast.broker.records.batch import BatchHeader, records_of
-from holdfast.broker.records.compression import UndecodableRecords
+from holdfast.wire.records.batch import BatchHeader, records_of
+from holdfast.wire.records.compression import UndecodableRecords
 
 
 def first_at(segments: Segments, timestamp: int, start: int, limit: int) -> tuple[int, int] | None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from holdfast.broker.log.errors import StorageFailed
-from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.settings import BrokerSettings
 from holdfast.broker.transactions import record
 from holdfast.broker.transactions.markers import OFFSETS, Markers, PartitionsOfTransactions
@@ -20,6 +19,7 @@ from holdfast.broker.transactions.transaction import (
     TransactionRefused,
     TransactionState,
 )
+from holdfast.wire.protocol.errors import ErrorCode
 
 log = logging.getLogger(__name__)
 

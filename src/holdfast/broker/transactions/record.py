@@ -7,8 +7,6 @@ when its coordinator moves, and then fences a producer that only asks again for 
 import struct
 from collections.abc import Iterator
 
-from holdfast.broker.protocol.errors import MalformedMessage
-from holdfast.broker.protocol.primitives import UNDECODABLE, read_uvarint, uvarint
 from holdfast.broker.transactions.transaction import (
     NO_EPOCH,
     NO_PRODUCER_ID,
@@ -17,6 +15,8 @@ from holdfast.broker.transactions.transaction import (
     TransactionState,
 )
 from holdfast.errors import DataDirectoryError
+from holdfast.wire.protocol.errors import MalformedMessage
+from holdfast.wire.protocol.primitives import UNDECODABLE, read_uvarint, uvarint
 
 _KEY = struct.Struct(">hh")
 _HEAD = struct.Struct(">hqhib")

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from tests.unit.broker.serving.raw import RawClient
 
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated import (
     alter_configs_request,
     describe_configs_request,
     incremental_alter_configs_request,

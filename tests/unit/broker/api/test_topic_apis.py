@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.unit.broker.serving.raw import RawClient, produce_frame
 
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated import (
     create_partitions_request,
     create_topics_request,
     delete_records_request,

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from tests.unit.broker.serving.raw import RawClient
 
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated import (
     add_offsets_to_txn_request,
     add_partitions_to_txn_request,
     describe_producers_request,
@@ -17,7 +17,7 @@ from holdfast.broker.protocol.generated import (
     produce_request,
     write_txn_markers_request,
 )
-from holdfast.broker.records.batch import build_batch
+from holdfast.wire.records.batch import build_batch
 
 
 async def init(client: RawClient, version: int = 4, **fields: Any) -> Any:

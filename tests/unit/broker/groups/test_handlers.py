@@ -9,23 +9,23 @@ import pytest
 from tests.unit.broker.groups.world import GROUP, Client, World, at, offset, subscription
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.join_group_request import JoinGroupRequestProtocol
-from holdfast.broker.protocol.generated.leave_group_request import MemberIdentity
-from holdfast.broker.protocol.generated.offset_commit_request import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.join_group_request import JoinGroupRequestProtocol
+from holdfast.wire.protocol.generated.leave_group_request import MemberIdentity
+from holdfast.wire.protocol.generated.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from holdfast.broker.protocol.generated.offset_delete_request import (
+from holdfast.wire.protocol.generated.offset_delete_request import (
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from holdfast.broker.protocol.generated.offset_fetch_request import (
+from holdfast.wire.protocol.generated.offset_fetch_request import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
-from holdfast.broker.protocol.generated.txn_offset_commit_request import (
+from holdfast.wire.protocol.generated.txn_offset_commit_request import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
@@ -59,7 +59,7 @@ class Broker:
     def ask(self, api: str, version: int, **fields: Any) -> Any:
         """Through the wire and back, as far as the versions' encodings go."""
         class_name = "".join(word.capitalize() for word in api.split("_"))
-        generated = "holdfast.broker.protocol.generated"
+        generated = "holdfast.wire.protocol.generated"
         request = importlib.import_module(f"{generated}.{api}_request")
         response = importlib.import_module(f"{generated}.{api}_response")
         handler = importlib.import_module(f"holdfast.broker.api.{api}")

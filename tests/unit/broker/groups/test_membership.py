@@ -15,7 +15,7 @@ from tests.unit.broker.groups.world import (
 from holdfast.broker.groups.group import LARGEST_GROUP
 from holdfast.broker.groups.requests import Leaver, MemberClaim, Offer
 from holdfast.broker.groups.surroundings import GroupState
-from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.wire.protocol.errors import ErrorCode
 
 
 @pytest.fixture

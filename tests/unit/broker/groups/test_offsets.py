@@ -6,7 +6,7 @@ from tests.unit.broker.groups.world import GROUP, Client, World, at, offset, sub
 from holdfast.broker.groups.records import CommittedOffset
 from holdfast.broker.groups.requests import Leaver, MemberClaim, Offer
 from holdfast.broker.groups.surroundings import GroupState
-from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.wire.protocol.errors import ErrorCode
 
 UNSTABLE = ErrorCode.UNSTABLE_OFFSET_COMMIT
 WEEK_MS = 7 * 24 * 3_600_000

@@ -26,7 +26,7 @@ from tests.unit.broker.groups.world import (
 )
 
 from holdfast.broker.groups.requests import Leaver, Offer
-from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.wire.protocol.errors import ErrorCode
 
 SEEDS = int(os.environ.get("HOLDFAST_TEST_SEEDS", "150"))
 STEPS = 120

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 from tests.unit.broker.groups.world import World, at, offset
 
-from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.wire.protocol.errors import ErrorCode
 
 PARTITIONS = range(3)
 PRODUCERS = (70, 80, 90)

@@ -14,7 +14,7 @@ from tests.unit.broker.groups.world import (
 
 from holdfast.broker.groups.requests import Leaver, MemberClaim, Offer
 from holdfast.broker.groups.surroundings import GroupState
-from holdfast.broker.protocol.errors import ErrorCode
+from holdfast.wire.protocol.errors import ErrorCode
 
 FENCED = ErrorCode.FENCED_INSTANCE_ID
 

@@ -13,8 +13,8 @@ from holdfast.broker.groups.records import CommittedOffset, TopicPartition
 from holdfast.broker.groups.requests import Join, Joined, Leaver, MemberClaim, Offer, Sync, Synced
 from holdfast.broker.groups.surroundings import GroupState
 from holdfast.broker.log.errors import StorageFailed
-from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.settings import BrokerSettings
+from holdfast.wire.protocol.errors import ErrorCode
 
 SESSION_MS = 30_000
 REBALANCE_MS = 60_000

@@ -8,8 +8,8 @@ import pytest
 from tests.unit.broker.log.world import NOW, LogUnderTest
 
 from holdfast.broker.log import RecordsRejected, Source
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.records.batch import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.records.batch import (
     LOG_APPEND_TIME_BIT,
     Record,
     build_batch,
@@ -18,7 +18,7 @@ from holdfast.broker.records.batch import (
     header_of,
     seal,
 )
-from holdfast.broker.records.compression import Compression
+from holdfast.wire.records.compression import Compression
 
 
 @pytest.fixture

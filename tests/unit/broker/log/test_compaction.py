@@ -20,9 +20,9 @@ from holdfast.broker.log.compaction import (
     plan,
 )
 from holdfast.broker.log.directory import CLEANED_DIRECTORY
-from holdfast.broker.records.batch import build_batch
-from holdfast.broker.records.compression import Compression
-from holdfast.broker.records.record import Record
+from holdfast.wire.records.batch import build_batch
+from holdfast.wire.records.compression import Compression
+from holdfast.wire.records.record import Record
 
 
 def world_of(tmp_path: Path, **settings: object) -> LogUnderTest:

@@ -9,7 +9,7 @@ from tests.unit.broker.log.world import NOW, FaultyDisk, LogUnderTest
 
 from holdfast.broker.log import StorageFailed, files
 from holdfast.broker.log.files import File, OpenFiles, replace_file
-from holdfast.broker.records.batch import build_batch
+from holdfast.wire.records.batch import build_batch
 
 
 @pytest.fixture

@@ -19,15 +19,15 @@ from holdfast.broker.log import CleanState, PartitionLog, RecordsRejected, Sourc
 from holdfast.broker.log.cleaning import Job, clean
 from holdfast.broker.log.directory import CLEANED_DIRECTORY
 from holdfast.broker.log.leftovers import swap_name
-from holdfast.broker.records.batch import (
+from holdfast.broker.topic_config import TopicConfig
+from holdfast.wire.records.batch import (
     build_batch,
     control_batch,
     iterate_batches,
     marker_of,
     records_of,
 )
-from holdfast.broker.records.compression import Compression
-from holdfast.broker.topic_config import TopicConfig
+from holdfast.wire.records.compression import Compression
 
 HISTORIES = int(os.environ.get("HOLDFAST_HISTORIES", "300"))
 

@@ -6,8 +6,8 @@ import pytest
 from tests.unit.broker.log.world import LogUnderTest
 
 from holdfast.broker.log import RecordsRejected
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.records.batch import build_batch, iterate_batches
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.records.batch import build_batch, iterate_batches
 
 
 @pytest.fixture

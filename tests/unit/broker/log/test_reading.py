@@ -7,8 +7,8 @@ import pytest
 from tests.unit.broker.log.world import NOW, LogUnderTest, flip
 
 from holdfast.broker.log import OffsetOutOfRange
-from holdfast.broker.records.batch import Record, build_batch, iterate_batches
-from holdfast.broker.records.compression import Compression
+from holdfast.wire.records.batch import Record, build_batch, iterate_batches
+from holdfast.wire.records.compression import Compression
 
 
 @pytest.fixture

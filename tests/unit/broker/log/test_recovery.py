@@ -10,7 +10,7 @@ from tests.unit.broker.log.world import LogUnderTest, batch_positions, flip, wri
 from holdfast.broker.log import CorruptRecords
 from holdfast.broker.log.leftovers import swap_name
 from holdfast.broker.log.segment import ROOM_BYTES
-from holdfast.broker.records.batch import iterate_batches
+from holdfast.wire.records.batch import iterate_batches
 
 SETTINGS = {"segment_bytes": 600, "index_interval_bytes": 100}
 EXPECTED = [f"{n:02}" for n in range(20)]

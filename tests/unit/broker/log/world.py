@@ -5,7 +5,8 @@ import os
 from pathlib import Path
 
 from holdfast.broker.log import Appended, CleanState, PartitionLog, Source, files
-from holdfast.broker.records.batch import (
+from holdfast.broker.topic_config import TopicConfig
+from holdfast.wire.records.batch import (
     HEADER_SIZE,
     MAGIC,
     BatchHeader,
@@ -15,8 +16,7 @@ from holdfast.broker.records.batch import (
     iterate_batches,
     records_of,
 )
-from holdfast.broker.records.record import Record
-from holdfast.broker.topic_config import TopicConfig
+from holdfast.wire.records.record import Record
 
 NOW = 1_700_000_000_000
 

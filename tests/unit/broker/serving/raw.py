@@ -11,10 +11,10 @@ from typing import Any, Self
 from holdfast.broker.broker import Broker
 from holdfast.broker.dispatch import Dispatcher
 from holdfast.broker.listener import Listener
-from holdfast.broker.protocol.apis import APIS, Api
-from holdfast.broker.records.batch import build_batch
-from holdfast.broker.records.compression import Compression
 from holdfast.broker.settings import BrokerSettings
+from holdfast.wire.protocol.apis import APIS, Api
+from holdfast.wire.records.batch import build_batch
+from holdfast.wire.records.compression import Compression
 
 BY_NAME: dict[str, Api] = {api.name: api for api in APIS.values()}
 DEADLINE_SECONDS = 10
@@ -51,7 +51,7 @@ async def serving(data_dir: Path, **settings: Any) -> AsyncIterator[Served]:
 def frame(api_name: str, version: int, request: Any, correlation_id: int = 1) -> bytes:
     """A whole frame, with its size in front."""
     api = BY_NAME[api_name]
-    module = importlib.import_module(f"holdfast.broker.protocol.generated.{api_name}_request")
+    module = importlib.import_module(f"holdfast.wire.protocol.generated.{api_name}_request")
     header = struct.pack(">hhih", api.key, version, correlation_id, 4) + b"test"
     if version >= api.first_flexible:
         header += b"\0"
@@ -69,7 +69,7 @@ def produce_frame(
     version: int = 9,
     compression: Compression = Compression.NONE,
 ) -> bytes:
-    from holdfast.broker.protocol.generated import produce_request as module
+    from holdfast.wire.protocol.generated import produce_request as module
 
     batch = build_batch([(None, value)], timestamp=1_000, compression=compression)
     request = module.ProduceRequest(
@@ -111,7 +111,7 @@ class RawClient:
             data = await self.reader.readexactly(size)
         api = BY_NAME[api_name]
         position = 4 + (version >= api.first_flexible and api_name != "api_versions")
-        module = importlib.import_module(f"holdfast.broker.protocol.generated.{api_name}_response")
+        module = importlib.import_module(f"holdfast.wire.protocol.generated.{api_name}_response")
         return int.from_bytes(data[:4], "big"), module.decode(version, memoryview(data), position)
 
     async def call(self, api_name: str, version: int, request: Any) -> Any:

@@ -10,21 +10,21 @@ import pytest
 from tests.unit.broker.serving.raw import RawClient, frame, produce_frame, serving
 
 from holdfast.broker.operations import ON_CLUSTER, ON_TOPIC
-from holdfast.broker.protocol.errors import ErrorCode
-from holdfast.broker.protocol.generated.api_versions_request import ApiVersionsRequest
-from holdfast.broker.protocol.generated.api_versions_response import ApiVersionsResponse
-from holdfast.broker.protocol.generated.fetch_request import (
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.api_versions_request import ApiVersionsRequest
+from holdfast.wire.protocol.generated.api_versions_response import ApiVersionsResponse
+from holdfast.wire.protocol.generated.fetch_request import (
     FetchPartition,
     FetchRequest,
     FetchTopic,
 )
-from holdfast.broker.protocol.generated.fetch_response import FetchResponse
-from holdfast.broker.protocol.generated.metadata_request import (
+from holdfast.wire.protocol.generated.fetch_response import FetchResponse
+from holdfast.wire.protocol.generated.metadata_request import (
     MetadataRequest,
     MetadataRequestTopic,
 )
-from holdfast.broker.protocol.generated.metadata_response import MetadataResponse
-from holdfast.broker.records.compression import Compression
+from holdfast.wire.protocol.generated.metadata_response import MetadataResponse
+from holdfast.wire.records.compression import Compression
 
 
 def metadata_frame(topic: str, correlation_id: int = 1) -> bytes:

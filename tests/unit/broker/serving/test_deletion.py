@@ -15,8 +15,8 @@ from holdfast.broker.broker import Broker
 from holdfast.broker.log import files
 from holdfast.broker.log.compaction import compact_needed
 from holdfast.broker.partition import Partition
-from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.settings import BrokerSettings
+from holdfast.wire.protocol.errors import ErrorCode
 
 LONG_AFTER_MS = 10**12
 

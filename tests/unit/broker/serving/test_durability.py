@@ -11,8 +11,8 @@ import pytest
 from holdfast.broker.broker import Broker
 from holdfast.broker.log import StorageFailed, files
 from holdfast.broker.partition import Partition
-from holdfast.broker.records.batch import build_batch
 from holdfast.broker.settings import BrokerSettings
+from holdfast.wire.records.batch import build_batch
 
 
 class GatedDisk(files.Disk):

@@ -12,10 +12,10 @@ from holdfast.broker.groups.records import CommittedOffset, TopicPartition
 from holdfast.broker.groups.requests import MemberClaim
 from holdfast.broker.log import files
 from holdfast.broker.metadata import Metadata
-from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.settings import BrokerSettings
 from holdfast.broker.topics import OFFSETS_TOPIC, TopicError
 from holdfast.errors import DataDirectoryError
+from holdfast.wire.protocol.errors import ErrorCode
 
 
 def open_broker(data_dir: Path) -> Broker:

@@ -5,7 +5,6 @@ import asyncio
 import pytest
 from tests.unit.broker.transactions.world import OFFSETS, Marker, World
 
-from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.transactions.record import encode_key, encode_value
 from holdfast.broker.transactions.transaction import (
     EXHAUSTED_EPOCH,
@@ -15,6 +14,7 @@ from holdfast.broker.transactions.transaction import (
     TransactionRefused,
     TransactionState,
 )
+from holdfast.wire.protocol.errors import ErrorCode
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 3)
 

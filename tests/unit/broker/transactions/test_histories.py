@@ -12,7 +12,6 @@ from random import Random
 import pytest
 from tests.unit.broker.transactions.world import OFFSETS, Data, Marker, World
 
-from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.transactions.transaction import (
     PREPARED,
     Producer,
@@ -20,6 +19,7 @@ from holdfast.broker.transactions.transaction import (
     TransactionRefused,
     TransactionState,
 )
+from holdfast.wire.protocol.errors import ErrorCode
 
 TIMEOUT_MS = 10_000
 IDS = ["left", "right"]

@@ -2,7 +2,6 @@
 
 import pytest
 
-from holdfast.broker.protocol.errors import ErrorCode
 from holdfast.broker.transactions.transaction import (
     EXHAUSTED_EPOCH,
     LAST_EPOCH,
@@ -13,6 +12,7 @@ from holdfast.broker.transactions.transaction import (
     TransactionRefused,
     TransactionState,
 )
+from holdfast.wire.protocol.errors import ErrorCode
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 3)
 

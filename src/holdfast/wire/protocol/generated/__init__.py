@@ -1,0 +1,1 @@
+"""Written by tools/generate_codecs.py: one module for a message."""

@@ -1,0 +1,75 @@
+# Written by tools/generate_codecs.py from InitProducerIdResponse.json in kafka-clients-4.1.1: do not edit.
+from dataclasses import dataclass
+from struct import Struct
+
+from holdfast.wire.protocol.errors import MalformedMessage
+from holdfast.wire.protocol.primitives import (
+    UNDECODABLE,
+    Buffer,
+    skip_tags,
+)
+
+
+@dataclass(slots=True)
+class InitProducerIdResponse:
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    producer_id: int = -1
+    producer_epoch: int = 0
+
+
+_unpack_ihqh = Struct(">ihqh").unpack_from
+_unpack_ihqhB = Struct(">ihqhB").unpack_from
+_pack_ihqh = Struct(">ihqh").pack
+_pack_ihqhB = Struct(">ihqhB").pack
+
+
+def _decode_0(buffer: memoryview, position: int) -> InitProducerIdResponse:
+    end = len(buffer)
+    throttle_time_ms, error_code, producer_id, producer_epoch = _unpack_ihqh(buffer, position)
+    position += 16
+    return InitProducerIdResponse(throttle_time_ms=throttle_time_ms, error_code=error_code, producer_id=producer_id, producer_epoch=producer_epoch)
+
+
+def _decode_2(buffer: memoryview, position: int) -> InitProducerIdResponse:
+    end = len(buffer)
+    throttle_time_ms, error_code, producer_id, producer_epoch, tags = _unpack_ihqhB(buffer, position)
+    position += 17
+    if tags:
+        position = skip_tags(buffer, position, tags)
+    return InitProducerIdResponse(throttle_time_ms=throttle_time_ms, error_code=error_code, producer_id=producer_id, producer_epoch=producer_epoch)
+
+
+def _encode_0(message: InitProducerIdResponse) -> list[Buffer]:
+    out = bytearray()
+    out += _pack_ihqh(message.throttle_time_ms, message.error_code, message.producer_id, message.producer_epoch)
+    return [out]
+
+
+def _encode_2(message: InitProducerIdResponse) -> list[Buffer]:
+    out = bytearray()
+    out += _pack_ihqhB(message.throttle_time_ms, message.error_code, message.producer_id, message.producer_epoch, 0)
+    return [out]
+
+
+_DECODERS = {0: _decode_0, 1: _decode_0, 2: _decode_2, 3: _decode_2, 4: _decode_2, 5: _decode_2}
+_ENCODERS = {0: _encode_0, 1: _encode_0, 2: _encode_2, 3: _encode_2, 4: _encode_2, 5: _encode_2}
+
+
+def decode(version: int, buffer: Buffer, position: int = 0) -> InitProducerIdResponse:
+    """The message at `position`; raises MalformedMessage for anything that is none."""
+    decoder = _DECODERS.get(version)
+    if decoder is None:
+        raise MalformedMessage(f"InitProducerIdResponse has no version {version}")
+    try:
+        return decoder(memoryview(buffer), position)
+    except UNDECODABLE as error:
+        raise MalformedMessage(f"No InitProducerIdResponse of version {version}: {error}") from error
+
+
+def encode(version: int, message: InitProducerIdResponse) -> list[Buffer]:
+    """The message in chunks.
+
+    Fields that `version` does not have are left out; None where it has no null is sent empty.
+    """
+    return _ENCODERS[version](message)
