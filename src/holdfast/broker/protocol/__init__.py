@@ -1,1 +1,0 @@
-"""The Kafka protocol: which APIs are served, their codecs, error codes and headers."""

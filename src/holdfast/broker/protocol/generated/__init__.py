@@ -1,1 +1,0 @@
-"""Written by tools/generate_codecs.py: one module for a message."""
