@@ -64,6 +64,8 @@ class Browse:
     """What else a record must have."""
     limit: int = 50
     cursor: str | None = None
+    seconds: float = MOST_SECONDS
+    """How long to look at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +89,11 @@ def topic_of(names: FlowNames, role: TopicRole) -> str:
 
 
 def browse(connection: Connection, query: Browse, masks: Sequence[str], actor: Actor) -> BrowsePage:
-    """One page. Blocks for `MOST_SECONDS` or a little longer."""
+    """One page. Blocks for the query's `seconds` or a little longer."""
     if not 1 <= query.limit <= MAX_PAGE:
         raise InvalidArgumentError(f"A page has 1 to {MAX_PAGE} records, not {query.limit}.")
-    budget = _Budget()
-    reader = LogReader(connection, isolation="read_committed", patience=MOST_SECONDS)
+    budget = _Budget(query.seconds)
+    reader = LogReader(connection, isolation="read_committed", patience=query.seconds)
     try:
         stretches = [
             _Stretch(place, low, high, query, masks, actor, reader, budget)
@@ -128,9 +130,13 @@ def read_one(
 class _Budget:
     """What one page may still cost."""
 
-    deadline: float = field(default_factory=lambda: monotonic() + MOST_SECONDS)
+    seconds: float
+    deadline: float = field(init=False)
     records: int = 0
     bytes: int = 0
+
+    def __post_init__(self) -> None:
+        self.deadline = monotonic() + self.seconds
 
     def take(self, message: Message) -> None:
         self.records += 1
@@ -143,7 +149,7 @@ class _Budget:
         if self.bytes >= MOST_BYTES:
             return f"It has looked at {self.bytes // 1024**2} MB."
         if monotonic() >= self.deadline:
-            return f"It has looked for {MOST_SECONDS:.0f} s."
+            return f"It has looked for {self.seconds:.0f} s."
         return ""
 
 

@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, KafkaError, Message
 
 from holdfast.access.masks import SEES_ALL, visible_value
 from holdfast.access.roles import Actor
-from holdfast.api.browsing import Seen
+from holdfast.api.browsing import Browse, Seen, browse
 from holdfast.api.matching import NO_FILTER, Filter
 from holdfast.client.connection import Connection
 from holdfast.client.log_reader import next_messages
@@ -33,6 +33,9 @@ LOOKED_AT_A_SECOND = 2_000
 MAX_TAILS = 50
 LINGER_S = 30.0
 """A tail outlives its last reader for so long, so that one who lost the connection can resume."""
+LATEST = 8
+"""Records from before a tail began that its ring starts with; for tails without a filter alone."""
+_LATEST_WITHIN_S = 1.0
 _RING = 2_000
 _CHUNK = 1_000
 
@@ -83,9 +86,13 @@ class Tail:
         self._thread = Thread(target=self._run, name=f"tail of {subject.topic}", daemon=True)
 
     def start(self) -> None:
-        """Begin at the end of the topic as it is now. Blocks until that is known."""
+        """Begin at the end of the topic as it is now. Blocks until that is known, and the latest
+        records before it are in the ring: who follows from now on never sees those, who begins
+        some numbers back does."""
         places = [Partition(self._subject.topic, n) for n in self._subject.partitions]
         ends = Offsets(self._connection).ends(places)
+        for seen in self._latest(ends):
+            self.changes.append(ChangeKind.RECORD, "", seen)
         self._consumer = self._connection.make(Consumer, _READER)
         self._consumer.assign([place.at(ends[place]) for place in places])
         self._thread.start()
@@ -93,6 +100,24 @@ class Tail:
     def stop(self) -> None:
         """It ends soon; nobody waits for it."""
         self._stopping.set()
+
+    def _latest(self, ends: dict[Partition, int]) -> list[Seen]:
+        """The newest records below these ends, oldest first, as far as a moment finds them."""
+        subject = self._subject
+        if not subject.filter.empty:
+            return []  # what matches may be anywhere, and nobody waits for it to be found
+        query = Browse(
+            topic=subject.topic,
+            partitions=subject.partitions,
+            limit=LATEST,
+            seconds=_LATEST_WITHIN_S,
+        )
+        found = browse(self._connection, query, subject.masks, subject.actor).records
+        return [
+            seen
+            for seen in reversed(found)
+            if seen.record.offset < ends[Partition(subject.topic, seen.record.partition)]
+        ]
 
     def _run(self) -> None:
         try:

@@ -3,14 +3,17 @@
 from typing import Any
 
 from holdfast.api.browsing import Seen, TopicRole
+from holdfast.api.tailing import LATEST
 from holdfast.client.source import source_of
 from holdfast.dashboard.key_name import KeyName
 from holdfast.dashboard.timeline import Arrival, was_held
 from holdfast.dashboard.values import label_of
 from holdfast.flows.status import KeyState
-from holdfast.views.flow_view import FlowView
+from holdfast.views.flow_view import FlowView, KeyView
 
 LANES: tuple[TopicRole, ...] = ("events", "held", "processed")
+LANE_ROWS = LATEST
+"""Rows of a lane: it opens with the latest records of its topic."""
 
 
 def lane_row(view: FlowView, lane: str, seen: Seen) -> dict[str, Any]:
@@ -38,5 +41,13 @@ def _state(view: FlowView, lane: str, key: bytes | None, arrival: Arrival) -> st
         return ""
     found = view.key(key)
     if lane == "events":
-        return "" if found.row.state is KeyState.ACTIVE else "held"
+        return "held" if _waits(found, arrival) else ""
     return "drained" if was_held(found.history, arrival) else ""
+
+
+def _waits(found: KeyView, arrival: Arrival) -> bool:
+    """Whether the event waits now. What came before the hold does not, nor what has left held."""
+    entry = dict(found.entries).get(arrival.partition)
+    if entry is None:  # a partition that murmur2 does not give makes its entry with its first event
+        return found.row.state is not KeyState.ACTIVE
+    return arrival.offset > entry.drained_through

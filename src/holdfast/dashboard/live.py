@@ -15,10 +15,10 @@ from typing import Any
 from starlette.responses import StreamingResponse
 
 from holdfast.access.roles import Actor
-from holdfast.api.browsing import Seen, topic_of
+from holdfast.api.browsing import Seen, TopicRole, topic_of
 from holdfast.api.services import Services
 from holdfast.api.tailing import Sampling
-from holdfast.dashboard.lanes import LANES, lane_row
+from holdfast.dashboard.lanes import LANE_ROWS, LANES, lane_row
 from holdfast.views.changes import Batch, Change, ChangeKind, Changes
 from holdfast.views.flow_view import FlowView
 from holdfast.views.series import Sample
@@ -28,8 +28,6 @@ PACE_S = 0.25
 _SILENCE_S = 10.0
 """Something is said at least so often, so that both ends notice when the other is gone."""
 _QUEUE = 8
-_ROWS = 8
-"""Rows of a lane that one event brings: as many as the lane has."""
 
 _DRAIN_WINDOW = 6
 """Samples from which the drain's rate is told."""
@@ -62,23 +60,30 @@ async def changes_of(
 async def flow_with_lanes(
     services: Services, view: FlowView, actor: Actor, after: str
 ) -> AsyncIterator[str]:
-    """A flow's changes and rates, and what runs in its three lanes."""
+    """A flow's changes and rates, and what runs in its three lanes, from the latest records on."""
     definition = view.definition
     async with AsyncExitStack() as stack:
-        sources = [_Source("", view.changes, view.changes.number_of(after))]
-        for lane in LANES:
-            topic = topic_of(view.names, lane)
-            tail = services.tails.follow(
-                topic, range(definition.partitions), definition.masks, actor
-            )
-            sources.append(_Source(lane, await stack.enter_async_context(tail)))
 
-        def told(lane: str, batch: Batch) -> list[str]:
-            if lane:
-                return _tailed(view, lane, batch)
-            return [*_changed(batch), *_rates(view, batch)]
+        async def lane_source(lane: TopicRole) -> _Source:
+            topic, partitions = topic_of(view.names, lane), range(definition.partitions)
+            tail = services.tails.follow(topic, partitions, definition.masks, actor)
+            changes = await stack.enter_async_context(tail)
+            return _Source(lane, changes, max(0, changes.last - LANE_ROWS))
 
-        async for said in _told(sources, told):
+        lanes = await asyncio.gather(*map(lane_source, LANES))
+        begun: set[str] = set()
+
+        def words(lane: str, batch: Batch) -> list[str]:
+            if not lane:
+                return [*_changed(batch), *_rates(view, batch)]
+            told = _tailed(view, lane, batch, first=lane not in begun)
+            if any(change.kind is ChangeKind.RECORD for change in batch.changes):
+                begun.add(lane)
+            return told
+
+        sources = [_Source("", view.changes, view.changes.number_of(after)), *lanes]
+
+        async for said in _told(sources, words):
             yield said
 
 
@@ -163,15 +168,15 @@ def drain_rate(samples: Sequence[Sample]) -> float:
     return max(0.0, (added - grown) / seconds)
 
 
-def _tailed(view: FlowView, lane: str, batch: Batch) -> list[str]:
+def _tailed(view: FlowView, lane: str, batch: Batch, *, first: bool) -> list[str]:
+    """New rows of a lane. The first ones stand in place of what the page has there."""
     items: Iterable[Any] = [change.item for change in batch.changes]
     records = [item for item in items if isinstance(item, Seen)]
     samplings = [item for item in items if isinstance(item, Sampling)]
     told = []
     if records:
-        rows = [lane_row(view, lane, seen) for seen in records[-_ROWS:]]
-        left_out = len(records) - len(rows)
-        told.append(event("tail", _json({"lane": lane, "rows": rows, "left_out": left_out})))
+        rows = [lane_row(view, lane, seen) for seen in records[-LANE_ROWS:]]
+        told.append(event("tail", _json({"lane": lane, "rows": rows, "first": first})))
     if samplings:
         arrived = sum(sampling.arrived for sampling in samplings)
         shown = sum(sampling.shown for sampling in samplings)

@@ -3,7 +3,7 @@
 import html
 import json
 from collections.abc import Iterator
-from threading import Thread
+from typing import Any
 
 import pytest
 from tests.brokers import EmbeddedBroker
@@ -14,6 +14,7 @@ from tests.integration.web.instances import Instance, bearing, connection_to
 from holdfast.access.masks import MASK
 from holdfast.access.roles import Role
 from holdfast.client.client import Client
+from holdfast.dashboard.lanes import LANE_ROWS
 
 SECRET = "4111-1111"
 
@@ -40,8 +41,15 @@ def test_values_are_masked_for_viewers_alone(
     assert (MASK in page) is (role is Role.VIEWER)
 
 
+def lane_rows(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    """What a flow's stream says about its lanes."""
+    for line in lines:
+        if line.startswith("data: {") and '"lane"' in line:
+            yield json.loads(line.removeprefix("data: "))
+
+
 @pytest.mark.parametrize("role", list(Role))
-def test_lanes_are_masked_for_viewers_alone(
+def test_lanes_begin_with_the_latest_records_masked_for_viewers_alone(
     guarded: Instance,
     guarded_broker: EmbeddedBroker,
     tokens: dict[Role, str],
@@ -49,21 +57,26 @@ def test_lanes_are_masked_for_viewers_alone(
     role: Role,
 ) -> None:
     headers = bearing(tokens[role])
-    with (
-        Client(connection_to(guarded_broker)) as client,
-        guarded.stream("GET", f"/flows/{flow}/live", headers=headers) as live,
-    ):
-        lines = live.iter_lines()
-        assert next(lines) == "event: hello"
+    with Client(connection_to(guarded_broker)) as client:
         # The whole value is what a lane shows of an event that does not say what it is.
-        sender = Thread(
-            target=lambda: client.send(f"{flow}.events", {"card": SECRET}, key="t").result(30)
-        )
-        sender.start()
-        tail = next(line for line in lines if line.startswith("data: {") and '"lane"' in line)
-        sender.join()
-    (row,) = json.loads(tail.removeprefix("data: "))["rows"]
-    assert (SECRET in row["label"]) is (role > Role.VIEWER)
+        sent = [client.send(f"{flow}.events", {"n": n, "card": SECRET}, key="t") for n in range(9)]
+        coordinates = [f"{one.partition}:{one.offset}" for one in (s.result(30) for s in sent)]
+        # A reader that comes back is given the latest anew, also those that came meanwhile.
+        for _ in range(2):
+            with guarded.stream("GET", f"/flows/{flow}/live", headers=headers) as live:
+                told = lane_rows(live.iter_lines())
+                begun = next(told)
+                assert (begun["lane"], begun["first"]) == ("events", True)
+                assert [row["at"] for row in begun["rows"]] == coordinates[-LANE_ROWS:]
+                late = client.send(f"{flow}.events", {"card": SECRET}, key="t").result(30)
+                following = next(told)
+                assert following["first"] is False
+                assert [row["at"] for row in following["rows"]] == [
+                    f"{late.partition}:{late.offset}"
+                ]
+            coordinates.append(f"{late.partition}:{late.offset}")
+            rows = begun["rows"] + following["rows"]
+            assert {SECRET in row["label"] for row in rows} == {role > Role.VIEWER}
 
 
 def test_only_operators_are_shown_what_acts(

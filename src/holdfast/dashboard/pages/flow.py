@@ -16,7 +16,6 @@ from holdfast.views.flow_view import FlowSummary, FlowView
 from holdfast.views.keys import KeyQuery, KeyRow, KeySort
 
 PAGE = 25
-LANE_ROWS = 8
 SOON_MS = 3_600_000
 _NEAR_LIMIT = 0.5
 """From half of its limit on, a key shows how full it is."""

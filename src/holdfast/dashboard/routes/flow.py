@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends, Form, Query
 from starlette.responses import Response
 
 from holdfast.dashboard.forms import EXPIRIES, keys_of_lines
+from holdfast.dashboard.lanes import LANE_ROWS
 from holdfast.dashboard.live import flow_with_lanes, live_address, stream
 from holdfast.dashboard.pages.flow import (
-    LANE_ROWS,
     KeyFilter,
     flow_glance,
     flow_page,

@@ -29,11 +29,13 @@
     return made;
   }
   function flush() {
-    for (const [lane, rows] of Object.entries(waiting)) {
+    for (const [lane, { rows, first }] of Object.entries(waiting)) {
       const list = lists[lane];
       if (!list || !rows.length || list.matches(":hover, :focus-within")) continue; // nothing moves under a pointer
       const count = list.children.length;
-      list.prepend(...rows.splice(0).slice(-count).reverse().map(row));
+      if (first) list.replaceChildren(...Array.from({ length: count }, () => element("li", "blank")));
+      list.prepend(...rows.slice(-count).reverse().map(row));
+      delete waiting[lane];
       while (list.children.length > count) list.lastElementChild.remove();
     }
   }
@@ -47,9 +49,10 @@
 
   document.body.addEventListener("stream-tail", (event) => {
     const news = JSON.parse(event.detail);
-    const rows = (waiting[news.lane] = waiting[news.lane] || []);
-    rows.push(...news.rows);
-    rows.splice(0, Math.max(0, rows.length - 50));
+    const due = news.first ? { rows: [], first: true } : waiting[news.lane] || { rows: [], first: false };
+    due.rows.push(...news.rows);
+    due.rows.splice(0, Math.max(0, due.rows.length - 50));
+    waiting[news.lane] = due;
     if (!document.hidden) flush();
   });
   document.body.addEventListener("stream-sampled", (event) => {
