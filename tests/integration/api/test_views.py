@@ -55,6 +55,26 @@ def test_flow_is_changed_while_it_runs(api: Api, kafka_client: Client) -> None:
     assert api.patch(f"flows/{flow}", json={"masks": ["]["]}).status_code == 422
 
 
+def test_flow_says_what_names_its_events_and_what_is_checked(api: Api, other: Api) -> None:
+    flow = unique_name("said").lower()
+    checks = ["required order.id", "fresh 10m"]
+    body = {"name": flow, "partitions": 1, "event_id": "order.id", "checks": checks}
+    made = api.asked("flows", body)
+    assert (made["event_id"], made["checks"]) == ("order.id", checks)
+    wait_until(lambda: other.get(f"flows/{flow}").status_code == 200, "the flow in the other")
+    shown = other.found(f"flows/{flow}")
+    assert (shown["event_id"], shown["checks"]) == ("order.id", checks)
+    changed = api.patch(f"flows/{flow}", json={"checks": ["unique order.id"]}).json()
+    assert (changed["event_id"], changed["checks"]) == ("order.id", ["unique order.id"])
+    changed = api.patch(f"flows/{flow}", json={"event_id": "", "checks": []}).json()
+    assert (changed["event_id"], changed["checks"]) == (None, [])
+    for wrong in ({"checks": ["never late"]}, {"event_id": "$.id"}, {"checks": ["fresh 1m"] * 101}):
+        refused = api.patch(f"flows/{flow}", json=wrong)
+        assert refused.status_code == 422, refused.text
+    refused = api.post("flows", json={**body, "name": f"{flow}-2", "checks": ["never late"]})
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid-argument")
+
+
 def test_requested_command_is_pending_until_a_pipeline_has_carried_it_out(
     api: Api, idle: str
 ) -> None:

@@ -11,7 +11,8 @@ from holdfast.api.models import Body, Model, Moment, example, moment
 from holdfast.api.parameters import Admin, ServicesOf, View, Viewer, ready
 from holdfast.api.problems import problems
 from holdfast.errors import UnavailableError
-from holdfast.flows.registry import MAX_PARTITIONS, FlowDefinition, Limits
+from holdfast.flows.checks import MAX_CHECKS
+from holdfast.flows.registry import MAX_MASKS, MAX_PARTITIONS, FlowDefinition, Limits
 from holdfast.views.flow_view import FlowSummary
 from holdfast.views.health import HealthState, PartHealth, PipelineHealth
 from holdfast.views.series import Sample
@@ -20,6 +21,12 @@ router = APIRouter(tags=["flows"])
 
 _SEEN_S = 10.0
 _MASK = Annotated[str, Field(max_length=500)]
+_CHECK = Annotated[str, Field(max_length=500)]
+_EVENT_ID = "The field that names an event: two with the same are one in the tables."
+_CHECKS = (
+    "Checks of quality, a line each: `required FIELD`, `range FIELD LOW..HIGH`, "
+    "`unique FIELD ...`, `fresh 10m`, `volume LOW..HIGH DAYS`."
+)
 
 
 class LimitsModel(Body):
@@ -103,6 +110,8 @@ class FlowOut(Model):
     limits: LimitsModel
     flow_schema: str | None = Field(alias="schema", description="Spark DDL over JSON values.")
     masks: list[str] = Field(description="JSON paths that viewers do not see.")
+    event_id: str | None = Field(description=_EVENT_ID, examples=["order.id"])
+    checks: list[str] = Field(description=_CHECKS, examples=[["required order.id"]])
     topics: dict[str, str] = Field(examples=[{"events": "orders.events"}])
     held_keys: int
     draining_keys: int
@@ -124,6 +133,8 @@ class FlowOut(Model):
             limits=_limits_out(flow.limits),
             schema=flow.schema,
             masks=list(flow.masks),
+            event_id=flow.event_id,
+            checks=list(flow.checks),
             topics=topics_of(flow),
             held_keys=summary.held_keys,
             draining_keys=summary.draining_keys,
@@ -142,14 +153,22 @@ class FlowsOut(Model):
 class NewFlow(Body):
     """A flow to be made."""
 
-    model_config = example(name="orders", partitions=6, masks=["$.card.number"])
+    model_config = example(
+        name="orders", partitions=6, masks=["$.card.number"], checks=["required order.id"]
+    )
 
     name: str = Field(pattern=r"^[a-z0-9-]{1,100}$", examples=["orders"])
     partitions: int = Field(default=6, ge=1, le=MAX_PARTITIONS)
     start: Literal["earliest", "latest"] = "earliest"
     overflow: Literal["block", "dead-letter"] = "block"
     limits: LimitsModel = LimitsModel()
-    masks: list[_MASK] = Field(default=[], max_length=100, examples=[["$.card.number"]])
+    masks: list[_MASK] = Field(default=[], max_length=MAX_MASKS, examples=[["$.card.number"]])
+    event_id: str | None = Field(
+        default=None, max_length=500, description=_EVENT_ID, examples=["order.id"]
+    )
+    checks: list[_CHECK] = Field(
+        default=[], max_length=MAX_CHECKS, description=_CHECKS, examples=[["required order.id"]]
+    )
 
 
 class FlowChange(Body):
@@ -159,7 +178,11 @@ class FlowChange(Body):
 
     overflow: Literal["block", "dead-letter"] | None = None
     limits: LimitsModel | None = None
-    masks: list[_MASK] | None = Field(default=None, max_length=100)
+    masks: list[_MASK] | None = Field(default=None, max_length=MAX_MASKS)
+    event_id: str | None = Field(
+        default=None, max_length=500, description=f"{_EVENT_ID} Empty: none does."
+    )
+    checks: list[_CHECK] | None = Field(default=None, max_length=MAX_CHECKS, description=_CHECKS)
 
 
 class SeriesOut(Model):
@@ -186,6 +209,8 @@ async def create_flow(_: Admin, new: NewFlow, services: ServicesOf, response: Re
         overflow=new.overflow,
         limits=limits,
         masks=new.masks,
+        event_id=new.event_id,
+        checks=new.checks,
     )
     response.headers["Location"] = f"/api/v1/flows/{new.name}"
     return FlowOut.of(await _once_seen(services, flow.describe()))
@@ -199,7 +224,7 @@ def describe_flow(_: Viewer, view: View) -> FlowOut:
 
 @router.patch("/flows/{flow}", summary="Change a flow", responses=problems(404))
 async def change_flow(_: Admin, change: FlowChange, view: View, services: ServicesOf) -> FlowOut:
-    """Its limits, what happens at them, and its masks."""
+    """Its limits, what happens at them, its masks, what names an event, and its checks."""
     for mask in change.masks or []:
         parse_mask(mask)
     definition = await asyncio.to_thread(
@@ -207,6 +232,8 @@ async def change_flow(_: Admin, change: FlowChange, view: View, services: Servic
         overflow=change.overflow,
         limits=Limits(**change.limits.model_dump()) if change.limits else None,
         masks=change.masks,
+        event_id=change.event_id,
+        checks=change.checks,
     )
     return FlowOut.of(await _once_seen(services, definition))
 
