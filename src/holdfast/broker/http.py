@@ -31,7 +31,9 @@ _COUNTERS = {
 }
 
 
-class _BrokerCollector(Collector):
+class BrokerCollector(Collector):
+    """What a broker has counted, read when it is asked for."""
+
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
 
@@ -63,7 +65,7 @@ def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
 async def serve_http(broker: Broker, host: str, port: int) -> asyncio.Server:
     """Serve; the caller closes the server."""
     registry = CollectorRegistry()
-    registry.register(_BrokerCollector(broker))
+    registry.register(BrokerCollector(broker))
 
     def answer(target: str) -> tuple[str, str, bytes]:
         if target == "/healthz":

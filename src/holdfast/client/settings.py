@@ -11,6 +11,7 @@ class ClientSettings:
     bootstrap: str = "localhost:9092"
     """Addresses to begin with: `host:port`, several with commas between."""
     client_id: str = "holdfast"
+    """The name under which brokers count and log this client."""
     connect_timeout: float = 5.0
     """Seconds within which a broker must answer when connecting."""
     request_timeout: float = 15.0

@@ -16,6 +16,7 @@ class PipelineSettings:
     lake: str = "holdfast-data/lake"
     """Where tables are: a folder, or a URL that Spark can write to."""
     spark_master: str = "local[*]"
+    """Where Spark runs: on this machine unless given."""
     spark_memory: str = "1g"
     """Heap of the driver, which is all of Spark on one machine."""
     spark_ui_port: int | None = None
@@ -23,6 +24,7 @@ class PipelineSettings:
     http: str | None = None
     """Address of `/metrics` and `/healthz`; none unless given."""
     log_format: Literal["text", "json"] = "text"
+    """Lines for people, or an object a line."""
 
     gate: bool = True
     """Hold and release."""

@@ -23,5 +23,6 @@ class UpSettings:
     web_port: int | None = None
     """Of the API and the dashboard: 8600 or, where that is taken, a free one, unless given."""
     spark_master: str | None = None
+    """Where Spark runs: on this machine unless given."""
     demo: bool = False
     """Make flows with traffic, so that there is something to look at."""

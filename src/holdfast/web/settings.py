@@ -18,6 +18,7 @@ class WebSettings:
     tls_cert: str = ""
     """File of the certificate chain, as PEM; with `tls_key` the process speaks HTTPS."""
     tls_key: str = ""
+    """File of its private key, as PEM."""
     hosts: str = ""
     """Names, with commas between, by which browsers may call it, besides those of loopback: for a
     proxy or a tunnel in front. Beyond loopback every name is taken unless some are given."""
@@ -35,7 +36,9 @@ class WebSettings:
     request_burst: int = 1000
     """Requests at once before that rate counts: many tabs that come back after a restart."""
     max_connections: int = 2_000
+    """Open at once; those past it are answered with 503."""
     log_format: Literal["text", "json"] = "text"
+    """Lines for people, or an object a line."""
     access_log: bool = True
     """A line for each request; without it only for those that fail by our own fault."""
 
