@@ -115,6 +115,7 @@ def live_through(world: World, gate: FlowGate) -> None:
     abort(world)
     replayed = [(SOURCE, b"0:1"), ("holdfast-run", b"r1")]
     send(world, b"stays", b"k1", b"released", headers=replayed)
+    send(world, *(b"k%d" % i for i in range(7)))
     eventually(world.is_taken, "the held events", SLOW_S)
     flow.dead_letter("dead", reason="broken").wait(30)
     flow.release("paced", pace=20).wait(30)
@@ -138,6 +139,14 @@ HELD = (b"released", b"expiring", b"dead", b"paced", b"stays", b"twice")
 def send(world: World, *keys: bytes, **record: Any) -> None:
     for number, key in enumerate(keys):
         world.producer.produce(world.names.events, b'{"n": %d}' % number, key, **record)
+    assert world.producer.flush(30) == 0
+
+
+def produce(world: World, topic: str, record: Sent) -> None:
+    key, value, headers, timestamp, partition = record
+    world.producer.produce(
+        topic, value, key, headers=headers, timestamp=timestamp, partition=partition
+    )
     assert world.producer.flush(30) == 0
 
 

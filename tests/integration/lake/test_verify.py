@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.integration.lake.history import (
+    HELD,
     Sent,
     Story,
     contents,
@@ -103,6 +104,36 @@ def test_a_held_event_that_came_out_before_its_release_is_found(
     with rewritten(world, world.names.processed, lambda records: [*records, held]):
         found = story.verify(spark, full=True)
     assert faults(found) == {Fault.TOO_EARLY: [source(held)]}
+
+
+def test_a_held_event_that_came_out_before_a_release_that_followed_is_found(
+    story: Story, spark: SparkSession
+) -> None:
+    """Each in its place but for the time: an event that passed below the release's cut lies behind
+    the first held one, and the order of the key is kept."""
+    world = story.world
+    early: list[tuple[int, int]] = []
+
+    def hurry(records: list[Sent]) -> list[Sent]:
+        mine = of_key(records, b"released")
+        first, (partition, begin) = mine[0], source(records[mine[0]])
+        _, end = source(records[mine[-2]])  # the first that was sent after the release
+        passed = [
+            index
+            for index, record in enumerate(records)
+            if record[0] not in (*HELD, b"foreign")
+            and record[4] == records[first][4]
+            and source(record) > (partition, begin)
+            and source(record) < (partition, end)
+        ]
+        assert passed[-1] < first
+        records.insert(passed[-1], records.pop(first))
+        early.append((partition, begin))
+        return records
+
+    with rewritten(world, world.names.processed, hurry):
+        found = story.verify(spark, full=True)
+    assert faults(found) == {Fault.TOO_EARLY: early}
 
 
 def test_an_event_missing_in_the_raw_zone_is_found(

@@ -18,6 +18,7 @@ from tests.integration.lake.history import (
     lake_without,
     land,
     of_key,
+    produce,
     rewritten,
     send,
     source,
@@ -33,13 +34,6 @@ pytestmark = pytest.mark.spark
 
 def told(world: World, folder: Path) -> Story:
     return Story(world, str(folder / "lake"))
-
-
-def produce(story: Story, topic: str, record: Sent) -> None:
-    key, value, headers, timestamp, partition = record
-    producer = story.world.producer
-    producer.produce(topic, value, key, headers=headers, timestamp=timestamp, partition=partition)
-    assert producer.flush(30) == 0
 
 
 def test_a_flow_that_runs_is_verified_at_any_moment(
@@ -152,7 +146,7 @@ def test_what_comes_out_later_is_one_of_those_that_were_held_or_too_much(
     assert (second.clean, second.incremental, second.held) == (True, True, 0)
     assert (second.events, second.processed) == (4, 4)
     again = contents(world, world.names.processed)[0]
-    produce(story, world.names.processed, again)
+    produce(world, world.names.processed, again)
     for _ in range(2):  # what is wrong is not forgotten
         third = story.verify(spark, raw_zone=False)
         assert third.incremental
@@ -171,7 +165,7 @@ def test_the_command_exits_with_1_and_names_the_coordinate(
         send(world, b"a", b"b", b"c")
         world.wait_until_taken()
     twice = contents(world, world.names.processed)[0]
-    produce(story, world.names.processed, twice)
+    produce(world, world.names.processed, twice)
 
     def holdfast(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -10,9 +10,11 @@ any of the gate's own code, and compared with where it is.
 | `journal` | what the journal says: when each key was held, and until when |
 | `commands` | what was asked, and whether the journal answers it |
 | `coordinates` | every coordinate, every place that it was found in, and what is wrong about it |
+| `early` | held events that came out before their release |
 | `standing` | whether status says what the journal says |
 | `raw_side` | the raw zone, as the audit looks at it |
 | `remembered` | what was verified before, so that the next run begins there |
+| `naming` | how often each fault was found, and where first |
 | `verification` | the result |
 | `verify` | the job |
 """

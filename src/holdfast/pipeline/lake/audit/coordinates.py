@@ -18,6 +18,7 @@ from holdfast.flows.names import FlowNames
 from holdfast.pipeline.events import TOO_LARGE
 from holdfast.pipeline.kafka_source import read_range
 from holdfast.pipeline.lake.audit.bounds import Stretch
+from holdfast.pipeline.lake.audit.early import place_of
 from holdfast.pipeline.lake.audit.journal import at, key_hash
 from holdfast.pipeline.lake.audit.remembered import Border
 from holdfast.pipeline.lake.audit.verification import Fault
@@ -112,7 +113,7 @@ class Logs:
             before = sql.col("offset") < at(self._border.outputs[topic].end, sql.col("partition"))
             accounted = before & (sql.col("_o") < at(self._border.events, sql.col("_p")))
             rows = rows.where(~sql.coalesce(accounted, sql.lit(False)))
-        own_place = sql.col("offset") if place else None
+        own_place = place_of(sql.col("partition"), sql.col("offset")) if place else None
         return rows.select(*_row(tag, sql.col("_p"), sql.col("_o"), place=own_place, body=body))
 
     def _read(self, topic: str, part: Stretch, *, headers: bool = True) -> DataFrame:

@@ -41,7 +41,7 @@ MEANING: Mapping[Fault, str] = {
     Fault.SWAPPED: "an event that came out before an earlier one of its key",
     Fault.OVERTAKEN: "an event that came out while an earlier one of its key is still held",
     Fault.LET_THROUGH: "an event of a held key that passed without being held",
-    Fault.TOO_EARLY: "a held event that came out although nobody has released it",
+    Fault.TOO_EARLY: "a held event that came out before anybody had released it",
     Fault.DEAD_UNASKED: "a held event among the dead letters that nobody has sent there",
     Fault.HELD_UNASKED: "an event that was held although its key was not",
     Fault.STUCK: "an event that is still held although the journal says that it came out",

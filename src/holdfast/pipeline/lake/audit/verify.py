@@ -4,11 +4,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 from confluent_kafka import KafkaException, TopicCollection
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame, Observation, SparkSession, Window
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sql
 
 from holdfast.client.connection import Connection
@@ -30,12 +29,14 @@ from holdfast.pipeline.lake.audit.coordinates import (
     still_held,
     within,
 )
+from holdfast.pipeline.lake.audit.early import faults_of_releases, releases, testifies
 from holdfast.pipeline.lake.audit.journal import (
     beginnings,
     faults_of_journal,
     read_journal,
     stretches,
 )
+from holdfast.pipeline.lake.audit.naming import name_faults
 from holdfast.pipeline.lake.audit.raw_side import RawSide
 from holdfast.pipeline.lake.audit.remembered import Border, Remembered, Seen
 from holdfast.pipeline.lake.audit.standing import ends_of_steps, faults_of_status, read_status
@@ -44,7 +45,6 @@ from holdfast.pipeline.lake.audit.verification import (
     RAW_ZONE,
     STATUS,
     Check,
-    Example,
     Fault,
     Found,
     Verification,
@@ -147,9 +147,13 @@ class _Audit:
         self._progress(0.15, "Comparing status with the journal")
         standing, compared = self._standing(bounds, journal)
         self._progress(0.25, "Accounting for every event")
-        judged, counted = self._account(bounds, journal, scope, border)
+        kept, counted = self._account(bounds, journal, scope, border)
+        judged = kept.where("NOT ordinary").select(
+            "p", "k", "o", named(scope).alias("faults"), "pending"
+        )
         self._progress(0.9, "Naming what is wrong")
-        found = self._name(judged, [answers, standing])
+        early = faults_of_releases(kept, releases(journal))
+        found = name_faults(judged, [answers, standing, early], self._options.examples)
         if scope.raw is not None and border is not None:
             found |= self._raw.changed_below(border)
         totals = _added(counted, border)
@@ -277,7 +281,7 @@ class _Audit:
     def _account(
         self, bounds: Bounds, journal: DataFrame, scope: Scope, border: Border | None
     ) -> tuple[DataFrame, dict[str, int]]:
-        """Every coordinate that is not ordinary, with its faults; and what was counted."""
+        """Every coordinate that is not ordinary, with witnesses; and what was counted."""
         logs = Logs(self._session, self._connection, self._names, border)
         events = self._events_to_read(scope)
         parts = [
@@ -304,12 +308,12 @@ class _Audit:
                 sql.sum("landed").alias("landed"),
                 sql.count_if("pending").alias("held"),
             )
-            .where(~ordinary(scope))
+            .where(~ordinary(scope) | testifies(Stretch(scope.border, scope.ends).length))
         )
-        judged = self._keep_at_hand(judged)
-        judged.count()
-        judged = judged.select("p", "k", "o", named(scope).alias("faults"), "pending")
-        return judged, {name: int(count or 0) for name, count in seen.get.items()}
+        kept = self._keep_at_hand(judged)
+        kept.count()
+        counted = {name: int(count or 0) for name, count in seen.get.items()}
+        return kept.withColumn("ordinary", ordinary(scope)), counted
 
     def _events_to_read(self, scope: Scope) -> Stretch:
         """What of the events the raw zone does not tell by itself."""
@@ -320,25 +324,6 @@ class _Audit:
                 needed = raw_ends[p] if p in scope.dense else min(start, raw_starts[p])
                 starts[p] = max(needed, scope.log_starts[p])
         return Stretch({p: min(s, scope.ends[p]) for p, s in starts.items()}, scope.ends)
-
-    def _name(self, judged: DataFrame, others: list[DataFrame]) -> dict[Fault, Found]:
-        """How often each fault was found, and the first places."""
-        of_events = judged.where("size(faults) > 0").select(
-            sql.explode("faults").alias("fault"),
-            sql.when(sql.col("p") < 0, "record without source").otherwise("events").alias("log"),
-            "p",
-            "o",
-            sql.lit("").alias("detail"),
-        )
-        every = reduce(DataFrame.unionByName, [of_events, *others])
-        by_fault = Window.partitionBy("fault")
-        first = (
-            every.withColumn("count", sql.count("*").over(by_fault))
-            .withColumn("rank", sql.row_number().over(by_fault.orderBy("log", "p", "o")))
-            .where(sql.col("rank") <= self._options.examples)
-            .collect()
-        )
-        return _grouped(first)
 
     def _remember(
         self,
@@ -392,17 +377,6 @@ class _Audit:
             )
             for name, faults in CHECKS.items()
         )
-
-
-def _grouped(rows: list[Any]) -> dict[Fault, Found]:
-    places: dict[Fault, list[Example]] = {}
-    counts: dict[Fault, int] = {}
-    for row in rows:
-        fault = Fault(row["fault"])
-        counts[fault] = row["count"]
-        example = Example(row["log"], row["p"], row["o"], row["detail"] or "")
-        places.setdefault(fault, []).append(example)
-    return {fault: Found(fault, counts[fault], tuple(places[fault])) for fault in places}
 
 
 def _added(totals: Mapping[str, int], border: Border | None) -> dict[str, int]:
