@@ -6,12 +6,13 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.docs-ready
 SPARK_JARS := .jars/spark/.ready
 KAFKA_JARS := .jars/kafka/.ready
 PYTEST := $(BIN)/python -m pytest
 BENCHES := $(filter-out __init__,$(basename $(notdir $(wildcard bench/*.py))))
 
-.PHONY: help setup jars bytecode chromium spin run test check format lock codecs bench chaos fuzz model clean
+.PHONY: help setup jars bytecode chromium spin run test check format lock codecs docs bench chaos fuzz model clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -67,12 +68,22 @@ format: $(READY)  ## lay the code out as `make check` wants it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-lock: $(READY)  ## write requirements/dev.txt anew from pyproject.toml (needs uv)
-	uv pip compile -q --upgrade --generate-hashes --no-emit-find-links --no-header \
-		--python-version 3.11 --all-extras --group dev pyproject.toml -o requirements/dev.txt
+LOCK := uv pip compile -q --upgrade --generate-hashes --no-emit-find-links --no-header --python-version 3.11
+
+lock: $(READY)  ## write the files in requirements anew from pyproject.toml (needs uv)
+	$(LOCK) --all-extras --group dev pyproject.toml -o requirements/dev.txt
+	$(LOCK) --group docs --constraints requirements/dev.txt -o requirements/docs.txt
 
 codecs: setup  ## generate the protocol codecs anew
 	$(BIN)/python -m tools.generate_codecs
+
+$(DOCS_READY): requirements/docs.txt $(READY)
+	$(BIN)/python -m pip install -q --require-hashes -r requirements/docs.txt
+	@touch $@
+
+docs: $(DOCS_READY)  ## the documentation, with the reference made from the code, in build/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "Open build/docs/index.html"
 
 bench: setup  ## every benchmark, against its peer
 	@for b in $(BENCHES); do echo "== $$b"; $(BIN)/python -m bench.$$b || exit 1; done
