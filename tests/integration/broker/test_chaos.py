@@ -4,7 +4,7 @@ import secrets
 from pathlib import Path
 
 import pytest
-from tests.chaos.rounds import run
+from tests.chaos.broker.rounds import run
 
 
 @pytest.mark.timeout(300)

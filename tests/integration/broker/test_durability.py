@@ -9,7 +9,7 @@ import pytest
 from kafka.protocol.consumer import OffsetCommitRequest
 from kafka.protocol.producer import EndTxnRequest
 from tests.brokers import EmbeddedBroker
-from tests.chaos.load import committed_offset
+from tests.chaos.broker.load import committed_offset
 from tests.clients import create_topic, read, values, wait_until
 from tests.wire import (
     Wire,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.brokers import EmbeddedBroker
-from tests.chaos.load import (
+from tests.chaos.broker.load import (
     PARTITIONS,
     PLAIN,
     TABLE,
@@ -19,7 +19,7 @@ from tests.chaos.load import (
     Work,
     guarded,
 )
-from tests.chaos.verdict import judge, judge_group
+from tests.chaos.broker.verdict import judge, judge_group
 from tests.clients import create_topic
 
 LONGEST_ROUND_S = 3.0

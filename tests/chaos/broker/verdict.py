@@ -1,7 +1,7 @@
 """Whether a broker kept what it had acknowledged: the ledger against what is there."""
 
 from tests.brokers import BrokerProcess
-from tests.chaos.load import (
+from tests.chaos.broker.load import (
     PARTITIONS,
     PLAIN,
     READERS,

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.chaos.rounds import run
+from tests.chaos.broker.rounds import run
 
 
 def main(argv: Sequence[str] | None = None) -> int:
