@@ -4,7 +4,7 @@ import base64
 import binascii
 import heapq
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -84,6 +84,8 @@ class KeyPage:
     total: int
     cursor: str | None
     """Where the next page begins; None if this is the last."""
+    previous: str | None
+    """The cursor of the page before; None if this is the first."""
 
 
 def combine(key: bytes, entries: Mapping[int, Entry], pending: Iterable[str] = ()) -> KeyRow:
@@ -116,31 +118,88 @@ def page_of(rows: Iterable[KeyRow], query: KeyQuery) -> KeyPage:
     """The rows that the query asks for. InvalidArgumentError for a cursor that is none."""
     if not 1 <= query.limit <= MAX_PAGE:
         raise InvalidArgumentError(f"A page has 1 to {MAX_PAGE} keys, not {query.limit}.")
-    value = _ORDERS[query.sort]
-
-    def place(row: KeyRow) -> tuple[Any, bytes]:
-        return value(row), row.key
-
-    # No pair is kept for each row: ten thousand of them, again and again, would set off full
-    # garbage collections, and those are the slow listings.
     found = [row for row in rows if _matches(row, query)]
-    # Rows without the value that is sorted by come last, in either direction.
-    valued = [row for row in found if value(row) is not None]
-    without = [row for row in found if value(row) is None]
-    if query.cursor is not None:
-        after = _read_cursor(query)
-        if after[0] is None:
-            valued, without = [], [row for row in without if row.key > after[1]]
-        elif query.descending:
-            valued = [row for row in valued if place(row) < after]
-        else:
-            valued = [row for row in valued if place(row) > after]
+    if query.cursor is None:
+        return _following(found, found, query)
+    cursor = _read_cursor(query)
+    beyond = _beyond(found, query, cursor)
+    if not cursor.backwards:
+        return _following(found, beyond, query)
+    if len(beyond) <= query.limit:  # that is the beginning: its page is whole, too
+        return _following(found, found, query)
+    return _preceding(found, beyond, query)
+
+
+def _following(found: list[KeyRow], rest: list[KeyRow], query: KeyQuery) -> KeyPage:
+    """The first page of the rest of what was found."""
+    shown = _first(rest, query, query.limit)
+    return KeyPage(
+        tuple(shown),
+        len(found),
+        cursor=_write_cursor(query, shown[-1]) if len(rest) > len(shown) else None,
+        previous=_write_cursor(query, shown[0], backwards=True)
+        if shown and len(rest) < len(found)
+        else None,
+    )
+
+
+def _preceding(found: list[KeyRow], rest: list[KeyRow], query: KeyQuery) -> KeyPage:
+    """The last page of that part of what was found; there is more of it."""
+    shown = _last(rest, query, query.limit)
+    return KeyPage(
+        tuple(shown),
+        len(found),
+        cursor=_write_cursor(query, shown[-1]) if len(rest) < len(found) else None,
+        previous=_write_cursor(query, shown[0], backwards=True),
+    )
+
+
+# The order: by value, and by key between equals; rows without the value come last, by key, in
+# either direction. No pair is kept for each row: ten thousand of them, again and again, would set
+# off full garbage collections, and those are the slow listings.
+
+
+def _first(rows: list[KeyRow], query: KeyQuery, count: int) -> list[KeyRow]:
+    valued, without = _apart(rows, query)
     pick = heapq.nlargest if query.descending else heapq.nsmallest
-    page = pick(query.limit + 1, valued, key=place)
-    page += heapq.nsmallest(query.limit + 1 - len(page), without, key=lambda row: row.key)
-    shown = page[: query.limit]
-    cursor = _write_cursor(query, shown[-1]) if len(page) > query.limit else None
-    return KeyPage(tuple(shown), len(found), cursor)
+    page = pick(count, valued, key=_place(query))
+    return page + heapq.nsmallest(count - len(page), without, key=lambda row: row.key)
+
+
+def _last(rows: list[KeyRow], query: KeyQuery, count: int) -> list[KeyRow]:
+    valued, without = _apart(rows, query)
+    pick = heapq.nsmallest if query.descending else heapq.nlargest
+    page = heapq.nlargest(count, without, key=lambda row: row.key)
+    return [*page, *pick(count - len(page), valued, key=_place(query))][::-1]
+
+
+def _beyond(rows: list[KeyRow], query: KeyQuery, cursor: "_Cursor") -> list[KeyRow]:
+    """The rows on the side of the cursor that it asks for."""
+    valued, without = _apart(rows, query)
+    place, at = _place(query), (cursor.value, cursor.key)
+    if cursor.value is None:
+        if cursor.backwards:
+            return valued + [row for row in without if row.key < cursor.key]
+        return [row for row in without if row.key > cursor.key]
+    if cursor.backwards is query.descending:
+        beyond = [row for row in valued if place(row) > at]
+    else:
+        beyond = [row for row in valued if place(row) < at]
+    return beyond if cursor.backwards else beyond + without
+
+
+def _apart(rows: list[KeyRow], query: KeyQuery) -> tuple[list[KeyRow], list[KeyRow]]:
+    """Those that have the value that is sorted by, and those that have none."""
+    value = _ORDERS[query.sort]
+    return (
+        [row for row in rows if value(row) is not None],
+        [row for row in rows if value(row) is None],
+    )
+
+
+def _place(query: KeyQuery) -> Callable[[KeyRow], tuple[Any, bytes]]:
+    value = _ORDERS[query.sort]
+    return lambda row: (value(row), row.key)
 
 
 _ORDERS: dict[KeySort, Any] = {
@@ -171,12 +230,23 @@ def _matches(row: KeyRow, query: KeyQuery) -> bool:
     )
 
 
-def _write_cursor(query: KeyQuery, last: KeyRow) -> str:
-    fields = {"sort": query.sort, "value": _ORDERS[query.sort](last), **key_to_json(last.key)}
+@dataclass(frozen=True, slots=True)
+class _Cursor:
+    """A place between two rows: after the row that it names, or, going backwards, before it."""
+
+    value: Any
+    key: bytes
+    backwards: bool
+
+
+def _write_cursor(query: KeyQuery, row: KeyRow, *, backwards: bool = False) -> str:
+    fields = {"sort": query.sort, "value": _ORDERS[query.sort](row), **key_to_json(row.key)}
+    if backwards:
+        fields["backwards"] = True
     return base64.urlsafe_b64encode(json.dumps(fields).encode()).decode().rstrip("=")
 
 
-def _read_cursor(query: KeyQuery) -> tuple[Any, bytes]:
+def _read_cursor(query: KeyQuery) -> _Cursor:
     text = query.cursor or ""
     try:
         fields = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
@@ -188,11 +258,11 @@ def _read_cursor(query: KeyQuery) -> tuple[Any, bytes]:
         expected = int if query.sort in _NUMBERS else str
         if value is not None and not isinstance(value, expected):
             raise ValueError
+        return _Cursor(value, key, fields.get("backwards") is True)
     except (ValueError, KeyError, TypeError, AttributeError, binascii.Error, RecursionError):
         raise InvalidArgumentError(
             "This cursor cannot be used: take it from the page before, with the same sorting."
         ) from None
-    return value, key
 
 
 _NUMBERS = frozenset(

@@ -1,6 +1,8 @@
 """Keys are searched, sorted and paged without gap or repeat, whatever changes between pages."""
 
 import random
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -61,6 +63,45 @@ def test_pages_have_every_row_once_in_one_order(sort: KeySort, descending: bool)
     assert {row.key for row in paged} == {row.key for row in rows}, f"seed {seed}"
     whole = page_of(rows, KeyQuery(sort=sort, descending=descending, limit=500)).rows
     assert list(whole) == paged, f"seed {seed}"
+
+
+@pytest.mark.parametrize("sort", KeySort)
+@pytest.mark.parametrize("descending", [True, False])
+def test_pages_before_are_those_that_were_left_and_the_first_is_whole(
+    sort: KeySort, descending: bool
+) -> None:
+    seed = random.randrange(10**9)
+    rows = some_rows(seed, count=random.Random(seed).randrange(8, 60))
+    query = KeyQuery(sort=sort, descending=descending, limit=7)
+    pages = [page_of(rows, query)]
+    while pages[-1].cursor is not None:
+        pages.append(page_of(rows, replace(query, cursor=pages[-1].cursor)))
+    assert pages[0].previous is None, f"seed {seed}"
+    for before, page in pairwise(pages):
+        assert page.previous is not None, f"seed {seed}"
+        back = page_of(rows, replace(query, cursor=page.previous))
+        assert back == before, f"seed {seed}"
+
+
+def test_page_before_goes_on_where_rows_have_gone_and_come() -> None:
+    rows = [KeyRow(key=b"%03d" % n, since=n) for n in range(100)]
+    query = KeyQuery(sort=KeySort.SINCE, descending=False, limit=10)
+    second = page_of(rows, replace(query, cursor=page_of(rows, query).cursor))
+    third = page_of(rows, replace(query, cursor=second.cursor))
+    changed = [row for row in rows if row.since != 20]  # the row that the cursor names
+    back = page_of([*changed, KeyRow(key=b"new", since=19)], replace(query, cursor=third.previous))
+    assert [row.since for row in back.rows] == [*range(11, 20), 19]
+    fewer = page_of(changed[15:], replace(query, cursor=third.previous))
+    assert [row.since for row in fewer.rows] == [*range(15, 20), *range(21, 26)]
+    assert fewer.previous is None
+
+
+def test_page_beyond_the_last_row_leads_back_by_none() -> None:
+    rows = [KeyRow(key=b"%d" % n, since=n) for n in range(4)]
+    query = KeyQuery(sort=KeySort.SINCE, descending=False, limit=2)
+    cursor = page_of(rows, query).cursor
+    left = page_of(rows[:2], replace(query, cursor=cursor))
+    assert (left.rows, left.cursor, left.previous) == ((), None, None)
 
 
 def test_rows_that_come_and_go_between_pages_move_no_other_row() -> None:

@@ -63,6 +63,9 @@ class KeysOut(Model):
     keys: list[KeyOut]
     total: int = Field(description="All that match, on this page or not.", examples=[1])
     cursor: str | None = Field(description="For the next page; null if this is the last.")
+    previous: str | None = Field(
+        description="The `cursor` of the page before; null if this is the first."
+    )
 
 
 class EntryOut(Model):
@@ -169,7 +172,12 @@ def list_keys(
             cursor=cursor,
         )
     )
-    return KeysOut(keys=[KeyOut.of(row) for row in page.rows], total=page.total, cursor=page.cursor)
+    return KeysOut(
+        keys=[KeyOut.of(row) for row in page.rows],
+        total=page.total,
+        cursor=page.cursor,
+        previous=page.previous,
+    )
 
 
 @router.get("/flows/{flow}/keys/{key}", summary="Show a key", responses=problems(404))

@@ -114,6 +114,7 @@ class KeyTable:
     columns: tuple[SortLink, ...]
     first: str | None
     """The address of the first page, unless this is it."""
+    previous: str | None
     next: str | None
 
 
@@ -173,13 +174,17 @@ def _unreadable(view: FlowView) -> int | None:
 def key_table(view: FlowView, chosen: KeyFilter) -> KeyTable:
     """The keys that the filter asks for. InvalidArgumentError for a cursor that is none."""
     page = view.keys(chosen.query())
+    if not page.rows and page.total:  # all that came after the cursor is gone
+        chosen = chosen.at(None)
+        page = view.keys(chosen.query())
     return KeyTable(
         filter=chosen,
         lines=key_lines(view, page.rows),
         total=page.total,
         counts=_counts(view),
         columns=tuple(_column(chosen, *column) for column in COLUMNS),
-        first=chosen.address(cursor=None) if chosen.cursor else None,
+        first=chosen.address(cursor=None) if page.previous else None,
+        previous=chosen.address(cursor=page.previous) if page.previous else None,
         next=chosen.address(cursor=page.cursor) if page.cursor else None,
     )
 
