@@ -58,11 +58,12 @@ run: $(READY) $(SPARK_JARS) bytecode  ## start Holdfast on this machine, with de
 test: setup chromium spin  ## all tests
 	$(PYTEST) $(ARGS)
 
-check: $(READY)  ## ruff, mypy --strict, import contracts
+check: $(READY)  ## ruff, mypy --strict, import contracts; build/sbom.json, known weaknesses of dependencies
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.supply_chain
 
 format: $(READY)  ## lay the code out as `make check` wants it
 	$(BIN)/ruff check --fix .

@@ -1,0 +1,1 @@
+"""What Holdfast is made of besides its own code: listed, and looked up for known weaknesses."""
