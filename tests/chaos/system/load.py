@@ -41,7 +41,7 @@ class Part(threading.Thread):
     def __init__(self, name: str, bootstrap: str, history: History, seed: str) -> None:
         super().__init__(name=name, daemon=True)
         self.stopping = threading.Event()
-        self._bootstrap = bootstrap
+        self._address = bootstrap
         self._history = history
         self._dice = random.Random(seed)
 
@@ -75,7 +75,7 @@ class Part(threading.Thread):
 
     def _client(self) -> Client:
         return holdfast.connect(
-            self._bootstrap, request_timeout=REQUEST_TIMEOUT_S, connect_timeout=2, kafka=LIBRDKAFKA
+            self._address, request_timeout=REQUEST_TIMEOUT_S, connect_timeout=2, kafka=LIBRDKAFKA
         )
 
 
@@ -262,7 +262,7 @@ class Reader(Part):
         if self._consumer is None:
             self._consumer = Consumer(
                 {
-                    "bootstrap.servers": self._bootstrap,
+                    "bootstrap.servers": self._address,
                     "group.id": "chaos-reader",
                     "enable.auto.commit": False,
                     "auto.offset.reset": "error",

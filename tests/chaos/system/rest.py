@@ -1,12 +1,14 @@
 """Whether all has come to rest: everything taken, out, landed and read."""
 
+import time
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
 from deltalake import DeltaTable
 from tests.brokers import BrokerProcess
 from tests.chaos.system.flows import ChaosFlow
-from tests.chaos.system.history import History, State
+from tests.chaos.system.history import Asked, History, State
 from tests.chaos.system.outcome import Outcome
 from tests.clients import committed
 
@@ -41,8 +43,14 @@ class Rest:
         for status in held:
             paced = any(entry.pace for _, entry in status.entries)
             if status.state is KeyState.HELD or paced:
-                client.flow(flow.name).release(status.key, actor="chaos")
+                self._release(client, flow, status.key)
         return not held and self._is_taken(flow) and self._is_landed(flow)
+
+    def _release(self, client: Client, flow: ChaosFlow, key: bytes) -> None:
+        asked = Asked(flow.name, key, "release", str(uuid.uuid4()), time.monotonic())
+        self._history.commands.append(asked)
+        receipt = client.flow(flow.name).release(key, command_id=asked.id, actor="chaos")
+        asked.state, asked.completed, asked.offset = State.OK, time.monotonic(), receipt.offset
 
     def _is_taken(self, flow: ChaosFlow) -> bool:
         names = FlowNames(flow.name)
