@@ -89,7 +89,7 @@ docs: $(DOCS_READY)  ## the documentation, with the reference made from the code
 bench: setup  ## every benchmark, against its peer
 	@for b in $(BENCHES); do echo "== $$b"; $(BIN)/python -m bench.$$b || exit 1; done
 
-chaos: setup  ## kills under load, members that come and go: for longer than the tests do
+chaos: setup  ## break the whole system at random and prove that nothing was lost (ARGS="--minutes 60")
 	$(BIN)/python -m tests.chaos $(ARGS)
 
 fuzz: setup  ## mutated and random frames, for longer than the tests do
