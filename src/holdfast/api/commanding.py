@@ -17,8 +17,9 @@ from holdfast.access.roles import Actor
 from holdfast.api.services import Services
 from holdfast.errors import ConflictError, HoldfastError, InvalidArgumentError
 from holdfast.flows.commands import Command, DeadLetter, Hold, Release, Void
+from holdfast.flows.journal import Outcome
 from holdfast.flows.status import KeyState
-from holdfast.views.audit import AuditRow
+from holdfast.views.audit import AuditRow, HistoryItem
 from holdfast.views.flow_view import FlowView
 
 MAX_KEYS = 10_000
@@ -41,6 +42,11 @@ class IdempotencyKeyReusedError(ConflictError):
 
 class KeyNotHeldError(ConflictError):
     """Only a hold can be extended."""
+
+
+_NOT_HELD = "The key is not held, so there is no hold to extend: hold it instead."
+_HOLDS = frozenset({Outcome.HELD, Outcome.UPDATED})
+_LETS_GO = frozenset({Outcome.RELEASED, Outcome.EXPIRED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +78,23 @@ class Receipt:
     effective: AuditRow | None = None
     """What came of it; None as long as that is not known."""
     error: HoldfastError | None = None
+    extends: bool = False
+    """It was asked for as an extension of a hold."""
+
+    @property
+    def held_anew(self) -> bool:
+        """An extension that came too late: see `held_anew`."""
+        return self.extends and held_anew(self.effective.outcome if self.effective else None)
+
+
+def held_anew(extended: Outcome | None) -> bool:
+    """Whether an extension of that outcome found no hold any more: what updates nothing begins.
+
+    Between the look at the view and the place on the control log somebody may release the key, or
+    its hold expires. It is said, not undone: a release sent after it could end a hold that
+    somebody else has asked for meanwhile, and a key that is held harms nobody unseen.
+    """
+    return extended is Outcome.HELD
 
 
 async def command_keys(
@@ -127,7 +150,8 @@ def _request(
             receipts[key] = _refused(key, order, command_id, now, error)
     if commands:
         receipts |= _append(services, view, commands)
-    return [receipts[key] for key in keys]
+    extends = order.verb == "extend"
+    return [replace(receipts[key], extends=extends) for key in keys]
 
 
 async def void_offset(
@@ -169,7 +193,8 @@ def _command(
         case "hold":
             reason = order.reason
         case "extend":
-            reason = _reason_of_hold(view, key)
+            kept = reason_of_hold(view, key)
+            reason = order.reason or kept
     return Hold(
         id=command_id, actor=actor, at=now, key=key, reason=reason, expires_at=_expiry(order, now)
     )
@@ -185,16 +210,32 @@ def _expiry(order: Order, now: int) -> int | None:
     return order.expires_at
 
 
-def _reason_of_hold(view: FlowView, key: bytes) -> str:
-    """Extending keeps the reason: it is a hold of a key that is held, or about to be."""
+def reason_of_hold(view: FlowView, key: bytes) -> str:
+    """Extending keeps the reason: it is a hold of a key that is held, or about to be. Whether it
+    still was, the journal says: `held_anew`.
+
+    The newest command that counts tells, before the state does: journal and status are different
+    topics, and who has just been told of a hold may extend it.
+    """
     found = view.key(key)
-    asked = [item.requested for item in found.history if item.pending and item.requested]
-    newest = next((row for row in asked if row.command in ("hold", "release")), None)
-    if newest is not None and newest.command == "hold":
-        return newest.reason
-    if newest is None and found.row.state is KeyState.HELD:
+    for item in sorted(found.history, key=_place_of_command, reverse=True):
+        asked = item.requested or item.effective[0]
+        outcomes = {row.outcome for row in item.effective}
+        if asked.command == "hold" and (item.pending or outcomes & _HOLDS):
+            return asked.reason if item.requested else found.row.reason
+        if (asked.command == "release" and item.pending) or outcomes & _LETS_GO:
+            raise KeyNotHeldError(_NOT_HELD)
+    if found.row.state is KeyState.HELD:
         return found.row.reason
-    raise KeyNotHeldError("The key is not held, so there is no hold to extend: hold it instead.")
+    raise KeyNotHeldError(_NOT_HELD)
+
+
+def _place_of_command(item: HistoryItem) -> tuple[int, bool]:
+    """On the control log; an expiry comes after the hold that it ends. Actors' clocks may differ,
+    so times do not tell."""
+    told = item.requested or item.effective[0]
+    offset = told.offset if item.requested else told.command_offset
+    return (-1 if offset is None else offset), item.requested is None
 
 
 def _known(view: FlowView, command_id: str, order: Order, key: bytes) -> Receipt | None:
@@ -220,10 +261,11 @@ def _asks_for(asked: AuditRow, order: Order, key: bytes) -> bool:
     """Whether the command is what the order asks for. An expiry may move with the time of the
     request, so only that there is one is compared."""
     expires = order.expires_at is not None or order.expires_in is not None
+    keeps_reason = order.verb == "extend" and not order.reason
     return (
         asked.key == key
         and asked.command == ("hold" if order.verb == "extend" else order.verb)
-        and (asked.reason == order.reason or order.verb in ("extend", "release"))
+        and (asked.reason == order.reason or order.verb == "release" or keeps_reason)
         and asked.pace == order.pace
         and (asked.expires_at is not None) == (expires and asked.command == "hold")
     )

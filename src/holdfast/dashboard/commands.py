@@ -41,6 +41,7 @@ class CommandRow:
     keys: int = 1
     asked: bool = True
     """Whether a command was behind it."""
+    outcome: Outcome | None = None
 
     @property
     def pending(self) -> bool:
@@ -65,6 +66,7 @@ def command_row(flow: str, item: HistoryItem, now: int) -> CommandRow:
         key=None if asked.key is None else KeyName(asked.key),
         cuts=tuple(Cut(row.partition, row.cut) for row in item.effective if row.cut is not None),
         asked=bool(command),
+        outcome=outcome,
     )
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from holdfast.api.commanding import Receipt
+from holdfast.api.commanding import Receipt, held_anew
 from holdfast.dashboard.commands import CommandRow, command_row
 from holdfast.dashboard.key_name import KeyName
 from holdfast.dashboard.looks import Look, outcome_look, pending_look
@@ -29,6 +29,10 @@ class ReceiptView:
     """What came of them; one look for each kind of outcome."""
     refused: tuple[tuple[KeyName, str], ...]
     """Keys that were not asked for, and why."""
+    extends: bool = False
+    """Extensions were asked for."""
+    held_anew: int = 0
+    """How many of those came too late: their keys had been let go, and are held anew."""
 
     @property
     def waiting(self) -> bool:
@@ -45,7 +49,8 @@ def receipt_view(
     asked = [receipt for receipt in receipts if not receipt.error]
     if len(asked) <= FOLLOWED:
         ids = [receipt.command_id for receipt in asked]
-        return follow(view, ids, now, keys=len(receipts), refused=refused)
+        extends = any(receipt.extends for receipt in asked)
+        return follow(view, ids, now, keys=len(receipts), refused=refused, extends=extends)
     looks = Counter(
         outcome_look(receipt.effective.outcome)
         if receipt.effective and receipt.effective.outcome
@@ -59,6 +64,7 @@ def receipt_view(
         keys=len(receipts),
         counts=tuple(looks.most_common()),
         refused=refused[:FOLLOWED],
+        held_anew=sum(receipt.held_anew for receipt in asked),
     )
 
 
@@ -69,16 +75,20 @@ def follow(
     *,
     keys: int | None = None,
     refused: tuple[tuple[KeyName, str], ...] = (),
+    extends: bool = False,
 ) -> ReceiptView:
     """How far the commands of these ids are."""
     items = [item for identity in command_ids if (item := _item(view, identity))]
+    rows = tuple(command_row(view.name, item, now) for item in items)
     return ReceiptView(
         flow=view.name,
-        rows=tuple(command_row(view.name, item, now) for item in items),
+        rows=rows,
         command_ids=tuple(command_ids),
         keys=len(items) if keys is None else keys,
         counts=(),
         refused=refused,
+        extends=extends,
+        held_anew=sum(held_anew(row.outcome) for row in rows) if extends else 0,
     )
 
 

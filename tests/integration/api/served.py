@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from fastapi import FastAPI
 from tests.brokers import DIES_WITH_PARENT, BrokerProcess
 from tests.clients import wait_until
 from tests.serving import served
@@ -25,8 +26,9 @@ PATIENCE_S = 120.0
 class Api(httpx.Client):
     """One instance of the API."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, app: FastAPI, address: str) -> None:
         super().__init__(base_url=f"{address}/api/v1/", timeout=60)
+        self.app = app
         self.address = address
 
     def found(self, path: str, **parameters: Any) -> Any:
@@ -84,7 +86,8 @@ def serving(broker: BrokerProcess, **client: Any) -> Iterator[Api]:
     """An instance that is ready; `client` are settings of its connection."""
     settings = WebSettings(requests_per_second=10_000, request_burst=100_000)
     connection = Connection(ClientSettings(bootstrap=broker.bootstrap, **client))
-    with served(create_app(settings, connection)) as address, Api(address) as api:
+    app = create_app(settings, connection)
+    with served(app) as address, Api(app, address) as api:
         ready = f"{address}/readyz"
         wait_until(lambda: httpx.get(ready).status_code == 200, "views", PATIENCE_S)
         yield api

@@ -1,8 +1,12 @@
 """Verbs against a real gate: requested, effective, held, released, explained."""
 
+import html
+import re
 import uuid
+from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
 from tests.clients import wait_until
 from tests.integration.api.served import PATIENCE_S, Api, Pipeline
@@ -10,6 +14,7 @@ from tests.integration.api.served import PATIENCE_S, Api, Pipeline
 from holdfast.api.key_paths import key_to_path
 from holdfast.client.client import Client
 from holdfast.flows.names import FlowNames
+from holdfast.views.flow_view import FlowView, KeyView
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
 
@@ -132,6 +137,64 @@ def test_extend_keeps_the_reason_and_moves_the_expiry(api: Api, orders: str) -> 
         "a later expiry",
     )
     assert after["reason"] == "fraud check"
+
+
+@pytest.fixture
+def late_look(monkeypatch: pytest.MonkeyPatch) -> Callable[[FlowView, str], None]:
+    """Looks at a key show from now on what they show now, as if they came before what follows."""
+    look = FlowView.key
+    frozen: dict[bytes, KeyView] = {}
+    monkeypatch.setattr(FlowView, "key", lambda view, key: frozen.get(key) or look(view, key))
+
+    def freeze(view: FlowView, key: str) -> None:
+        frozen[key.encode()] = look(view, key.encode())
+
+    return freeze
+
+
+def test_extension_of_a_key_that_was_released_meanwhile_is_told_from_an_extension(
+    api: Api, orders: str, late_look: Callable[[FlowView, str], None]
+) -> None:
+    key, extend = new_key(), {"expires_in": 7200}
+    path = f"flows/{orders}/keys/{key}/extend?wait=effective&timeout=50"
+    hold(api, orders, key, reason="fraud check")
+    assert api.asked(path, extend)["held_anew"] is False
+    late_look(api.app.state.services.views.flow(orders), key)
+    api.asked(f"flows/{orders}/keys/{key}/release?wait=effective&timeout=50")
+
+    late = api.asked(path, extend)
+    assert (late["effective"]["outcome"], late["held_anew"]) == ("held", True)
+    body = {"command": "extend", "keys": [key], **extend}
+    [again] = api.asked(f"flows/{orders}/commands?wait=effective&timeout=50", body)["results"]
+    assert (again["effective"]["outcome"], again["held_anew"]) == ("updated", False)
+
+
+def test_dashboard_does_not_call_it_an_extension_when_a_key_is_held_anew(
+    api: Api, orders: str, late_look: Callable[[FlowView, str], None]
+) -> None:
+    key = new_key()
+    hold(api, orders, key, reason="fraud check")
+    late_look(api.app.state.services.views.flow(orders), key)
+    api.asked(f"flows/{orders}/keys/{key}/release?wait=effective&timeout=50")
+    form = {"key": key, "expires": "4h", "reason": "still checking"}
+    asked = httpx.post(f"{api.address}/flows/{orders}/extend", data=form, timeout=60)
+    assert asked.status_code == 200, asked.text
+    [follow] = re.findall('hx-get="([^"]+)"', asked.text) or [""]
+
+    def receipt() -> str:
+        return httpx.get(f"{api.address}{html.unescape(follow)}", timeout=60).text
+
+    shown = wait_until(
+        lambda: "effective</span>" in (text := receipt()) and text, "the outcome", PATIENCE_S
+    )
+    assert "Not extended: its hold had ended before this took effect" in shown
+    assert "held anew" in shown
+    wait_until(
+        lambda: (
+            api.found(f"flows/{orders}/keys", search=key)["keys"][0]["reason"] == "still checking"
+        ),
+        "the new reason",
+    )
 
 
 def test_expired_hold_lets_go_by_itself_and_the_journal_says_so(api: Api, orders: str) -> None:

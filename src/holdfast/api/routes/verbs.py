@@ -92,6 +92,9 @@ class ExtendBody(Body):
 
     model_config = example(expires_in=3600)
 
+    reason: Annotated[
+        str, Field(max_length=MAX_REASON, description="A new one; empty keeps the one it has.")
+    ] = ""
     expires_in: _ExpiresIn = None
     expires_at: _ExpiresAt = None
 
@@ -129,6 +132,11 @@ class ReceiptOut(KeyName):
         description="The same request came before, and this is its command: nothing was added."
     )
     effective: Effect | None = Field(description="What came of it; null as long as unknown.")
+    held_anew: bool = Field(
+        default=False,
+        description="Of an extension that is effective: the key had been released, or its hold had "
+        "expired, before. Nothing was extended; the key is held anew, from the cut on.",
+    )
 
     @classmethod
     def of(cls, receipt: Receipt) -> "ReceiptOut":
@@ -140,6 +148,7 @@ class ReceiptOut(KeyName):
             requested_at=moment(receipt.requested_at),
             repeated=receipt.repeated,
             effective=Effect.of(receipt.effective) if receipt.effective else None,
+            held_anew=receipt.held_anew,
         )
 
 
@@ -262,10 +271,16 @@ async def extend(
     timeout: _Timeout = 30.0,  # noqa: ASYNC109
     idempotency_key: IdempotencyKey = None,
 ) -> ReceiptOut:
-    """Gives a hold another expiry and keeps its reason. It is a hold of a held key: if the key is
-    released at the same moment, the later of both on the control log counts."""
+    """Gives a hold another expiry, and keeps its reason unless another is given. It is a hold of a
+    held key, and the journal says what it was: `updated` is an extension. `held` (and `held_anew`)
+    means that the hold had ended in the meantime, by a release or by its expiry, and that the key
+    is held anew: release it if that is not wanted. It is not undone by itself, because somebody
+    else may have asked for a hold since."""
     order = Order(
-        verb="extend", expires_in=body.expires_in, expires_at=milliseconds(body.expires_at)
+        verb="extend",
+        reason=body.reason,
+        expires_in=body.expires_in,
+        expires_at=milliseconds(body.expires_at),
     )
     return await _one(services, view, order, key, actor, response, wait, timeout, idempotency_key)
 

@@ -48,9 +48,10 @@ def add(router: APIRouter) -> None:
         flow: str,
         key: Keys = None,
         matching: Matching = None,
+        reason: Reason = "",
         expires: Expires = "never",
     ) -> Response:
-        order = Order(verb="extend", expires_in=seconds_of_expiry(expires))
+        order = Order(verb="extend", reason=reason, expires_in=seconds_of_expiry(expires))
         return await _ask(visit, flow, order, _chosen(visit.flow(flow), key, matching))
 
     @router.post("/flows/{flow}/release")
@@ -85,9 +86,12 @@ def add(router: APIRouter) -> None:
 
     @router.get("/flows/{flow}/fragments/receipt")
     def receipt(
-        visit: Viewing, flow: str, command: Annotated[list[str], Query(max_length=FOLLOWED)]
+        visit: Viewing,
+        flow: str,
+        command: Annotated[list[str], Query(max_length=FOLLOWED)],
+        extends: bool = False,
     ) -> Response:
-        shown = follow(visit.flow(flow), command, visit.now)
+        shown = follow(visit.flow(flow), command, visit.now, extends=extends)
         return visit.fragment("receipt.html", receipt=shown)
 
     @router.post("/flows/{flow}/send")
