@@ -12,7 +12,7 @@ from holdfast.flows.registry import FlowDefinition
 from holdfast.flows.runs import RunState
 from holdfast.flows.work import Replay
 from holdfast.pipeline.metrics import Metrics
-from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings, table_location
+from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings
 from holdfast.pipeline.runs.part import RunsPart
 
 DEADLINE_S = 600.0
@@ -26,8 +26,7 @@ def replay(stage: Stage) -> Figures:
         flow = client.flow("bench-replay").create(partitions=PARTITIONS).describe()
         fill(stage.bootstrap, flow.names.events, load.cycle, load.count, PARTITIONS)
         _land(stage, flow, load.count)
-        location = table_location(stage.lake, flow.name)
-        part = RunsPart(stage.session, stage.connection, flow, location, lambda: None)
+        part = RunsPart(stage.session, stage.connection, flow, stage.lake, lambda: None)
         part.start()
         try:
             rates = []

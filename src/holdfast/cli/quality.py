@@ -7,8 +7,10 @@ import typer
 
 from holdfast.cli import FAILED, OK
 from holdfast.cli.output import Format, Output, chosen, print_json, show
-from holdfast.cli.program import Bootstrap, Config, application, run_application
-from holdfast.cli.spark_jobs import FlowName, Lake, SparkMaster, SparkMemory, spark_job
+from holdfast.cli.program import Bootstrap, Config, application, open_client, run_application
+from holdfast.cli.runs import follow_run
+from holdfast.cli.spark_jobs import AsRun, FlowName, Lake, SparkMaster, SparkMemory, spark_job
+from holdfast.flows.work import Quality
 
 app = application()
 
@@ -21,6 +23,7 @@ def quality(
         typer.Option(min=1, help="Look at the events of so many days.", show_default="all"),
     ] = None,
     store: Annotated[bool, typer.Option(help="Keep the report for the dashboard.")] = True,
+    as_run: AsRun = False,
     output: Format = None,
     lake: Lake = None,
     spark_master: SparkMaster = None,
@@ -41,6 +44,9 @@ def quality(
     Example:
       holdfast quality orders --days 7
     """
+    if as_run:
+        with open_client(bootstrap, config) as client:
+            follow_run(client, client.runs.ask(flow, Quality(days=days)), output)
     from holdfast.pipeline.lake.quality import QualityOptions, check_quality
 
     with spark_job(

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.client.client import Client
     from holdfast.flows.runs import Run
 
-app = application("List, show, follow and cancel replays, backfills and redrives.")
+app = application("List, show, follow and cancel replays, backfills, redrives and audits.")
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)]
 
@@ -95,8 +95,9 @@ def follow(
         follow_run(client, client.runs.get(run), output)
 
 
-def follow_run(client: "Client", run: "Run", output: Output | None) -> None:
-    """Show a run until it has ended, then what came of it; its end is the exit code.
+def follow_run(client: "Client", run: "Run", output: Output | None) -> NoReturn:
+    """Show a run until it has ended, then what came of it; its end, and its verdict if it has one,
+    is the exit code.
 
     Ctrl-C leaves it running, and says how to end it.
     """
@@ -110,7 +111,7 @@ def follow_run(client: "Client", run: "Run", output: Output | None) -> None:
         )
         raise typer.Exit(INTERRUPTED) from None
     print_run(last, output)
-    raise typer.Exit(OK if last.state == "done" else FAILED)
+    raise typer.Exit(OK if last.state == "done" and last.passed is not False else FAILED)
 
 
 def print_run(run: "Run", output: Output | None) -> None:

@@ -36,6 +36,13 @@ SparkMemory = Annotated[
     str | None,
     typer.Option("--spark-memory", metavar="SIZE", help="Heap of the driver.", show_default="1g"),
 ]
+AsRun = Annotated[
+    bool,
+    typer.Option(
+        "--run",
+        help="Ask the running pipeline for it, as a run, instead of starting Spark here.",
+    ),
+]
 
 COULD_NOT = 5
 """The job could not be carried out, so nothing is known. (1 says that something is wrong.)"""

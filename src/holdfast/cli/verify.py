@@ -8,8 +8,11 @@ import typer
 from holdfast.cli import FAILED, OK
 from holdfast.cli.output import Format, Output, chosen, print_json, show
 from holdfast.cli.places import parse_place
-from holdfast.cli.program import Bootstrap, Config, application, run_application
-from holdfast.cli.spark_jobs import FlowName, Lake, SparkMaster, SparkMemory, spark_job
+from holdfast.cli.program import Bootstrap, Config, application, open_client, run_application
+from holdfast.cli.runs import follow_run
+from holdfast.cli.spark_jobs import AsRun, FlowName, Lake, SparkMaster, SparkMemory, spark_job
+from holdfast.cli.work import milliseconds_of
+from holdfast.flows.work import Verify
 
 if TYPE_CHECKING:
     from holdfast.client.positions import Where
@@ -40,6 +43,7 @@ def verify(
     examples: Annotated[
         int, typer.Option(min=1, help="Most coordinates to name of each fault.")
     ] = 20,
+    as_run: AsRun = False,
     output: Format = None,
     lake: Lake = None,
     spark_master: SparkMaster = None,
@@ -62,7 +66,19 @@ def verify(
       holdfast verify orders
       holdfast verify orders --since 2h -o json
       holdfast verify orders --full
+      holdfast verify orders --run
     """
+    if as_run:
+        if first is not None or end is not None:
+            raise typer.BadParameter("a run takes --since and --until, but no offsets")
+        work = Verify(
+            full=full,
+            since=milliseconds_of(since, "--since"),
+            until=milliseconds_of(until, "--until"),
+            without_raw_zone=not raw_zone,
+        )
+        with open_client(bootstrap, config) as client:
+            follow_run(client, client.runs.ask(flow, work), output)
     from holdfast.pipeline.lake.audit.verify import VerifyOptions
     from holdfast.pipeline.lake.audit.verify import verify as audit
 

@@ -106,8 +106,8 @@ def replay(
     """
     work = Replay(
         offsets=tuple(map(OffsetRange.parse, offsets or ())),
-        since=_time(since, "--since"),
-        until=_time(until, "--until"),
+        since=milliseconds_of(since, "--since"),
+        until=milliseconds_of(until, "--until"),
         keys=_keys(key, base64),
         where=where,
         json=tuple(map(parse_json_filter, json or ())),
@@ -159,8 +159,8 @@ def backfill(
     """  # fmt: skip
     work = Backfill(
         offsets=tuple(map(OffsetRange.parse, offsets or ())),
-        since=_time(since, "--since"),
-        until=_time(until, "--until"),
+        since=milliseconds_of(since, "--since"),
+        until=milliseconds_of(until, "--until"),
         files=tuple(_absolute(path) for path in file or ()),
         key_from=key_from,
         time_from=time_from,
@@ -262,7 +262,7 @@ def _keys(texts: list[str] | None, base64: bool) -> tuple[bytes, ...]:
     return tuple(key_from_base64(text) if base64 else raw_bytes(text) for text in texts or ())
 
 
-def _time(text: str | None, option: str) -> int | None:
+def milliseconds_of(text: str | None, option: str) -> int | None:
     """A time, or a duration ago, as milliseconds."""
     if text is None:
         return None

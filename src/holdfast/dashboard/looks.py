@@ -80,10 +80,17 @@ _RUN_LOOKS = {
     RunState.CANCELLED: Look("dlq", "x", "CANCELLED"),
 }
 
+_VERDICT_LOOKS = {
+    True: Look("active", "active", "PASSED"),
+    False: Look("block", "warn", "NOT PASSED", rank=0),
+}
+
 
 def run_look(run: Run) -> Look:
-    """A run, and whether it was told to end."""
-    return Look("t-block pend", "wait", "Cancelling") if run.cancelling else _RUN_LOOKS[run.state]
+    """A run, whether it was told to end, and the verdict of one that has one."""
+    if run.cancelling:
+        return Look("t-block pend", "wait", "Cancelling")
+    return _RUN_LOOKS[run.state] if run.passed is None else _VERDICT_LOOKS[run.passed]
 
 
 def check_look(passed: bool | None) -> Look:

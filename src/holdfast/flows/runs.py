@@ -1,4 +1,4 @@
-"""Runs: replays, backfills and redrives, as they are asked for and as they go.
+"""Runs: replays, backfills, redrives and audits, as they are asked for and as they go.
 
 Records of the compacted topic `holdfast.runs`. A byte and a colon before the run's id tell three
 kinds apart, each with one writer: what was asked for (`r:`), that it shall end (`c:`), and how far
@@ -100,6 +100,13 @@ class Run:
     @property
     def state(self) -> RunState:
         return RunState.REQUESTED if self.progress is None else self.progress.state
+
+    @property
+    def passed(self) -> bool | None:
+        """Of one that looks at events and has done so: whether all was as it must be."""
+        if self.progress is None or self.state is not RunState.DONE:
+            return None
+        return self.progress.result.get("passed")
 
     @property
     def cancelling(self) -> bool:

@@ -1,4 +1,4 @@
-"""Work on the events of a flow, as it is asked for: replay, backfill, redrive.
+"""Work on the events of a flow, as it is asked for: replay, backfill, redrive, verify, quality.
 
 Ranges of offsets are written `partition:start-end`, from `start` up to, and without, `end`.
 """
@@ -21,6 +21,7 @@ MAX_LISTED = 10_000
 MAX_VALUE_BYTES = 512 * 1024
 """Of an edited value, which is part of a record as well."""
 MAX_FILTER = 4_000
+MAX_DAYS = 36_500
 
 _RANGE = re.compile(r"(\d{1,9}):(\d{1,18})-(\d{1,18})?")
 _LETTER = re.compile(r"(\d{1,9}):(\d{1,18})")
@@ -254,9 +255,65 @@ class Redrive:
         )
 
 
-Work = Replay | Backfill | Redrive
-KINDS: dict[str, type[Replay] | type[Backfill] | type[Redrive]] = {
-    kind.name: kind for kind in (Replay, Backfill, Redrive)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verify:
+    """Account for every event. Goes on from what was verified before, unless it is limited."""
+
+    name: ClassVar[str] = "verify"
+
+    full: bool = False
+    """From the first event on, whatever was verified before."""
+    since: int | None = None
+    """Milliseconds; events of this time and later."""
+    until: int | None = None
+    """Milliseconds; events before it."""
+    without_raw_zone: bool = False
+
+    def __post_init__(self) -> None:
+        _check_times(self.since, self.until)
+
+    def fields(self) -> dict[str, Any]:
+        return {
+            "full": self.full or None,
+            "since": self.since,
+            "until": self.until,
+            "without_raw_zone": self.without_raw_zone or None,
+        }
+
+    @classmethod
+    def read(cls, document: Document) -> Self:
+        return cls(
+            full=document.flag("full"),
+            since=document.optional_integer("since"),
+            until=document.optional_integer("until"),
+            without_raw_zone=document.flag("without_raw_zone"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """Run the checks that the flow declares over the raw zone, and keep the report."""
+
+    name: ClassVar[str] = "quality"
+
+    days: int | None = None
+    """Only events of so many days."""
+
+    def __post_init__(self) -> None:
+        if self.days is not None and not 1 <= self.days <= MAX_DAYS:
+            raise InvalidArgumentError(f"'days' is a number from 1 to {MAX_DAYS:,}.")
+
+    def fields(self) -> dict[str, Any]:
+        return {"days": self.days}
+
+    @classmethod
+    def read(cls, document: Document) -> Self:
+        return cls(days=document.optional_integer("days"))
+
+
+Work = Replay | Backfill | Redrive | Verify | Quality
+KINDS: dict[str, type[Work]] = {
+    kind.name: kind for kind in (Replay, Backfill, Redrive, Verify, Quality)
 }
 
 

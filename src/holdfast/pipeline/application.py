@@ -21,7 +21,7 @@ from holdfast.pipeline.gate_part import GatePart
 from holdfast.pipeline.http import HttpServer
 from holdfast.pipeline.metrics import Metrics
 from holdfast.pipeline.parts import MakePart
-from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings, table_location
+from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings
 from holdfast.pipeline.reporter import Reporter
 from holdfast.pipeline.runner import Health, Runner
 from holdfast.pipeline.runs.part import RunsPart
@@ -129,11 +129,7 @@ def _kinds(
         kinds["raw-zone"] = make_zone
         # Beside the raw zone, because one process writes its table: a backfill goes through it.
         kinds["runs"] = lambda flow: RunsPart(
-            session,
-            connection,
-            flow,
-            table_location(raw_zone.lake, flow.name),
-            lambda: zones.get(flow.name),
+            session, connection, flow, raw_zone.lake, lambda: zones.get(flow.name)
         )
     return kinds
 

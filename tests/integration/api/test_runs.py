@@ -50,6 +50,12 @@ def test_a_run_is_asked_for_shown_and_cancelled(api: Api, other: Api, idle: str)
         ("backfills", {"files": ["a"], "offsets": ["0:1-2"]}, "invalid-argument"),
         ("redrives", {}, "invalid-argument"),
         ("redrives", {"reason": "invalid", "value": "x"}, "invalid-argument"),
+        (
+            "verifications",
+            {"since": "2026-01-02T00:00Z", "until": "2026-01-01T00:00Z"},
+            "invalid-argument",
+        ),
+        ("quality", {"days": 0}, "invalid-request"),
     ],
 )
 def test_what_cannot_be_done_is_refused(
@@ -94,6 +100,36 @@ def test_pages_show_runs_with_a_bar_and_take_a_redrive(
     assert "letters: 0:1" in page(where)
     cancelled = api.post(f"{api.address}{where}/cancel")
     assert "Cancelling" in cancelled.text
+
+
+def test_audits_are_asked_for_and_their_verdict_is_shown_with_the_first_violations(
+    api: Api, idle: str, kafka_client: Client
+) -> None:
+    asked = api.asked(f"flows/{idle}/verifications", {"full": True})
+    assert (asked["work"], asked["asked"]) == ("verify", {"full": True})
+    assert api.asked(f"flows/{idle}/quality", {"days": 7})["asked"] == {"days": 7}
+    for path in ("verify", "quality"):
+        answer = api.post(f"{api.address}/flows/{idle}/{path}", data={})
+        assert answer.headers["hx-redirect"].startswith(f"/runs/{path}-")
+    place = {"log": "events", "partition": 1, "offset": 41, "detail": ""}
+    found = [{"fault": "doubled", "count": 3, "examples": [place]}]
+    check = {"name": "every event in exactly one place", "examined": 9, "not_looked_at": "",
+             "violations": 3, "found": found}  # fmt: skip
+    key, value = encode_progress(
+        RunProgress(
+            id=asked["run"], state=RunState.DONE, started_at=1, updated_at=2, ended_at=3,
+            result={"passed": False, "events": 9, "checks": [check]},
+        )
+    )  # fmt: skip
+    kafka_client.send(RUNS_TOPIC, value, key).result()
+
+    def page() -> str:
+        return api.get(f"{api.address}/runs/{asked['run']}").text
+
+    wait_until(lambda: "NOT PASSED" in page(), "the verdict")
+    assert "events[1]@41" in page()
+    listed = next(r for r in api.found("runs", flow=idle)["runs"] if r["run"] == asked["run"])
+    assert listed["result"] == {"passed": False, "events": 9}
 
 
 async def test_files_are_for_admins(idle: str) -> None:

@@ -105,7 +105,7 @@ class Lake(Flow):
         super().__init__(broker.bootstrap, broker, folder / "lake", name)
         self.definition = self.handle.create(partitions=2).describe()
         self._spark = spark
-        self._connection = Connection(ClientSettings(bootstrap=broker.bootstrap))
+        self.connection = Connection(ClientSettings(bootstrap=broker.bootstrap))
         self._settings = RawZoneSettings(
             lake=str(folder / "lake"), checkpoints=str(folder / "checkpoints"), seconds=0.2
         )
@@ -114,11 +114,11 @@ class Lake(Flow):
 
     def start(self) -> None:
         self._zone = RawZone(
-            self._spark, self._connection, self.definition, self._settings, Metrics()
+            self._spark, self.connection, self.definition, self._settings, Metrics()
         )
         self._zone.start()
         self._runs = RunsPart(
-            self._spark, self._connection, self.definition, self.location, lambda: self._zone
+            self._spark, self.connection, self.definition, self._settings.lake, lambda: self._zone
         )
         self._runs.start()
 

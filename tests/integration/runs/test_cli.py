@@ -16,7 +16,7 @@ from tests.integration.runs.stack import run_holdfast
 
 import holdfast
 from holdfast.flows.runs import RUNS_TOPIC, RunProgress, RunState, encode_progress
-from holdfast.flows.work import Replay
+from holdfast.flows.work import Replay, Verify
 
 
 @pytest.fixture
@@ -69,6 +69,27 @@ def test_following_ends_with_the_run_and_its_end_is_the_exit_code(
             ended = run_holdfast(["run", "follow", asked.id, "-b", embedded_broker.bootstrap])
             assert ended.returncode == code
             assert "events\t4" in ended.stdout
+
+
+def test_an_audit_is_asked_for_and_its_verdict_is_the_exit_code(
+    embedded_broker: EmbeddedBroker, flow: str
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "holdfast.cli", "verify", flow, "--full", "--run", "-o", "json",
+         "-b", embedded_broker.bootstrap],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        with holdfast.connect(embedded_broker.bootstrap) as client:
+            [asked] = wait_until(lambda: client.runs.list(flow), "the run", 60)
+        assert asked.request.work == Verify(full=True)
+        publish(embedded_broker, asked.id, RunState.DONE, ended_at=3, result={"passed": False})
+        said, _ = process.communicate(timeout=60)
+        assert json.loads(said)["result"] == {"passed": False}
+        assert process.returncode == 1
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_ctrl_c_leaves_the_run_going_and_says_how_to_end_it(

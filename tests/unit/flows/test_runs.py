@@ -24,8 +24,10 @@ from holdfast.flows.work import (
     Backfill,
     Coordinate,
     OffsetRange,
+    Quality,
     Redrive,
     Replay,
+    Verify,
     Work,
 )
 
@@ -48,6 +50,10 @@ WORKS: list[Work] = [
     Redrive(everything=True),
     Redrive(letters=(Coordinate(2, 41),), value=b"\x00mended", again=True),
     Redrive(reason="invalid", keys=(b"k",)),
+    Verify(),
+    Verify(full=True, since=1_000, until=2_000, without_raw_zone=True),
+    Quality(),
+    Quality(days=7),
 ]
 
 

@@ -52,6 +52,5 @@ class QualityOut(Model):
 
 @router.get("/flows/{flow}/quality", responses=problems(404))
 async def quality(view: View, services: ServicesOf, _: Viewer) -> QualityOut:
-    """What came of the checks that the flow declares, when they were last run. `holdfast quality`
-    runs them."""
+    """What came of the checks that the flow declares, when they were last run. POST runs them."""
     return QualityOut.of(services.quality.get(view.name))

@@ -1,4 +1,4 @@
-"""`/runs`, and the work that a flow can be asked for: replay, backfill, redrive."""
+"""`/runs`, and the work that a flow can be asked for: replay, backfill, redrive, audits."""
 
 import asyncio
 from typing import Annotated, Any
@@ -25,13 +25,16 @@ from holdfast.api.services import Services
 from holdfast.flows.keys import key_from_base64
 from holdfast.flows.runs import Run, RunState
 from holdfast.flows.work import (
+    MAX_DAYS,
     MAX_FILTER,
     MAX_RATE,
     Backfill,
     Coordinate,
     OffsetRange,
+    Quality,
     Redrive,
     Replay,
+    Verify,
     Work,
     parse_json_filter,
 )
@@ -158,8 +161,44 @@ class RedriveBody(Body):
         )
 
 
+class VerificationBody(Body):
+    """How much is looked at: what has come since it was verified last, unless something is given.
+    With times, nothing is remembered."""
+
+    model_config = example(full=True)
+
+    full: bool = Field(default=False, description="From the first event on.")
+    since: GivenTime | None = Field(default=None, description="Events of this time and later.")
+    until: GivenTime | None = Field(default=None, description="Events before this time.")
+    without_raw_zone: bool = False
+    id: _Id = None
+
+    def work(self) -> Verify:
+        return Verify(
+            full=self.full,
+            since=milliseconds(self.since),
+            until=milliseconds(self.until),
+            without_raw_zone=self.without_raw_zone,
+        )
+
+
+class QualityBody(Body):
+    """Which events are looked at: all, unless given."""
+
+    model_config = example(days=7)
+
+    days: int | None = Field(
+        default=None, ge=1, le=MAX_DAYS, description="Only events of so many days."
+    )
+    id: _Id = None
+
+    def work(self) -> Quality:
+        return Quality(days=self.days)
+
+
 class RunOut(Model):
-    """A replay, a backfill or a redrive: who asked for what, how far it is, what came of it."""
+    """A replay, a backfill, a redrive or an audit: who asked for what, how far it is, what came of
+    it."""
 
     run: str = Field(examples=["replay-6e52f181ab03"])
     work: str = Field(examples=["replay"])
@@ -213,6 +252,29 @@ async def backfill(actor: Operator, view: View, body: BackfillBody, services: Se
     responses=problems(404, 409),
 )
 async def redrive(actor: Operator, view: View, body: RedriveBody, services: ServicesOf) -> RunOut:
+    return await _ask(services, view, body.work(), body.id, actor)
+
+
+@router.post(
+    "/flows/{flow}/verifications", status_code=202, summary="Verify", responses=problems(404, 409)
+)
+async def verify(
+    actor: Operator, view: View, body: VerificationBody, services: ServicesOf
+) -> RunOut:
+    """Accounts for every event: each in exactly one place, each key in order, holds honoured, the
+    raw zone complete, every command answered. `result.passed` is the verdict; `result.checks` has
+    what speaks against it, with the coordinates."""
+    return await _ask(services, view, body.work(), body.id, actor)
+
+
+@router.post(
+    "/flows/{flow}/quality", status_code=202, summary="Check quality", responses=problems(404, 409)
+)
+async def check_quality(
+    actor: Operator, view: View, body: QualityBody, services: ServicesOf
+) -> RunOut:
+    """Runs the checks that the flow declares over its events in the raw zone. `result.passed` is
+    the verdict; the report is then the one that GET gives."""
     return await _ask(services, view, body.work(), body.id, actor)
 
 

@@ -1,4 +1,4 @@
-"""Runs: replays, backfills and redrives, how far each is, and where they are asked for."""
+"""Runs: replays, backfills, redrives and audits, how far each is, where they are asked for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from holdfast.dashboard.looks import Look, run_look
 from holdfast.dashboard.visit import Operating, Viewing, Visit
 from holdfast.errors import InvalidArgumentError
 from holdfast.flows.runs import Run
-from holdfast.flows.work import Backfill, Coordinate, Redrive, Replay, Work
+from holdfast.flows.work import Backfill, Coordinate, Quality, Redrive, Replay, Verify, Work
 
 _SHOWN = 100
 
@@ -121,6 +121,16 @@ def add(router: APIRouter) -> None:
             again=again,
         )
         return await _ask(visit, flow, work)
+
+    @router.post("/flows/{flow}/verify")
+    async def verify(
+        visit: Operating, flow: str, full: Flag = False, without_raw_zone: Flag = False
+    ) -> Response:
+        return await _ask(visit, flow, Verify(full=full, without_raw_zone=without_raw_zone))
+
+    @router.post("/flows/{flow}/quality")
+    async def quality(visit: Operating, flow: str) -> Response:
+        return await _ask(visit, flow, Quality())
 
     @router.get("/flows/{flow}/fragments/redrive")
     def redrive_dialog(

@@ -1,4 +1,4 @@
-"""Runs: replays, backfills and redrives, carried out by the pipeline beside gate and raw zone.
+"""Runs: replays, backfills, redrives and audits, carried out by the pipeline beside its gates.
 
 | module | idea |
 |---|---|
@@ -16,4 +16,5 @@
 | `files` | the same, out of files |
 | `redrive` | dead letters through the gate again |
 | `dead_letters` | which letters there are, and which were redriven before |
+| `auditing` | the audit and the checks of quality, for whoever asks a running pipeline |
 """

@@ -47,12 +47,12 @@ class Execution:
         self._progress = replace(self._progress, plan=plan, total=total)
         self._publish(confirmed=True)
 
-    def reach(self, done: int, total: int | None = None) -> None:
+    def reach(self, done: int, total: int | None = None, note: str = "") -> None:
         """So much is done by now. Raises if the run shall end."""
         self._rate.add(monotonic(), done)
         total = self._progress.total if total is None else total
         self._progress = replace(
-            self._progress, done=done, total=total, rate=self._rate.value, note=""
+            self._progress, done=done, total=total, rate=self._rate.value, note=note
         )
         if monotonic() - self._published_at >= PUBLISH_S:
             self._publish()

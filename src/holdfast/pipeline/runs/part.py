@@ -12,8 +12,10 @@ from holdfast.client.connection import Connection
 from holdfast.errors import HoldfastError
 from holdfast.flows.registry import FlowDefinition
 from holdfast.flows.runs import Run, RunState
-from holdfast.flows.work import KINDS, Backfill, Redrive
+from holdfast.flows.work import KINDS, Backfill, Quality, Redrive, Replay, Verify
 from holdfast.pipeline.query_errors import said_by
+from holdfast.pipeline.raw_zone import table_location
+from holdfast.pipeline.runs.auditing import AuditRun
 from holdfast.pipeline.runs.backfill import Filler, FindZone, TopicBackfill
 from holdfast.pipeline.runs.execution import Execution, RunCancelled, RunInterrupted
 from holdfast.pipeline.runs.files import FileBackfill
@@ -29,8 +31,11 @@ _AGAIN_S = 2.0
 _STOP_S = 20.0
 
 
+Carrying = ReplayRun | TopicBackfill | FileBackfill | RedriveRun | AuditRun
+
+
 class RunsPart:
-    """Carries out what is asked of a flow: one replay, one backfill and one redrive at a time.
+    """Carries out what is asked of a flow, one run of each kind at a time.
 
     A run that fails is done with, and its record says why; one that waits for a broker is tried
     again for as long as it takes. What a crash interrupts goes on when the part starts again.
@@ -41,14 +46,15 @@ class RunsPart:
         session: SparkSession,
         connection: Connection,
         flow: FlowDefinition,
-        location: str,
+        lake: str,
         find: FindZone,
     ) -> None:
-        """`location`: of the flow's raw table; `find` gives the raw zone, while there is one."""
+        """`find` gives the raw zone, while there is one."""
         self._session = session
         self._connection = connection
         self._flow = flow
-        self._location = location
+        self._lake = lake
+        self._location = table_location(lake, flow.name)
         self._find = find
         self._log: RunLog | None = None
         self._stopping = Event()
@@ -158,13 +164,18 @@ class RunsPart:
                     raise
                 execution.wait(_AGAIN_S, f"It is tried again: {error}")
 
-    def _of(self, execution: Execution) -> "ReplayRun | TopicBackfill | FileBackfill | RedriveRun":
+    def _of(self, execution: Execution) -> Carrying:
         work = execution.run.request.work
-        if isinstance(work, Redrive):
-            return RedriveRun(self._connection, self._flow, execution)
-        if isinstance(work, Backfill):
-            filler = Filler(self._session, self._flow, self._location, self._find)
-            if work.files:
-                return FileBackfill(filler, execution)
-            return TopicBackfill(self._connection, filler, execution)
-        return ReplayRun(self._session, self._connection, self._flow, self._location, execution)
+        session, connection, flow = self._session, self._connection, self._flow
+        match work:
+            case Redrive():
+                return RedriveRun(connection, flow, execution)
+            case Backfill():
+                filler = Filler(session, flow, self._location, self._find)
+                if work.files:
+                    return FileBackfill(filler, execution)
+                return TopicBackfill(connection, filler, execution)
+            case Replay():
+                return ReplayRun(session, connection, flow, self._location, execution)
+            case Verify() | Quality():
+                return AuditRun(session, connection, flow, self._lake, execution)
