@@ -92,7 +92,7 @@ bench: setup  ## every benchmark, against its peer
 chaos: setup  ## break the whole system at random and prove that nothing was lost (ARGS="--minutes 60")
 	$(BIN)/python -m tests.chaos $(ARGS)
 
-fuzz: setup  ## mutated and random frames, for longer than the tests do
+fuzz: setup  ## mutated and random frames, commands and requests, for longer than the tests do
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
 model: $(READY) spin  ## check the model of the step protocol with Spin, and that it can fail
