@@ -7,7 +7,8 @@
 The last line printed is one line of JSON. `list_p99_ms` is the time that 99 of 100 listings of held
 keys take at most, with 10,000 keys held; `sse_missed` the changes that 200 live tabs did not get,
 at 100 changes a second, and `sse_growth_mb` the memory that the process took meanwhile; `page_kb`
-all that a browser loads to show the first page, and `outside_requests` what it asked other hosts.
+all that a browser loads to show the first page, as it is sent (`page_raw_kb`: before it is
+compressed), and `outside_requests` what it asked other hosts.
 
 Status records are written here as the gate writes them: what is measured is the web process.
 """
@@ -58,8 +59,12 @@ def live(stage: Stage) -> Figures:
 
 
 def page(stage: Stage) -> Figures:
-    size, outside = first_page(stage.address)
-    return {"page_kb": size, "outside_requests": outside}
+    loaded = first_page(stage.address)
+    return {
+        "page_kb": loaded.sent_kb,
+        "page_raw_kb": loaded.raw_kb,
+        "outside_requests": loaded.outside_requests,
+    }
 
 
 PARTS: dict[str, Callable[[Stage], Figures]] = {"list": listing, "sse": live, "page": page}

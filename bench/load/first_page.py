@@ -1,29 +1,54 @@
 """All that a browser loads to show the first page."""
 
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Response, sync_playwright
+from playwright.sync_api import Request, Response, sync_playwright
 from tests.browser.chromium import FLAGS, find_chromium
 
 _LIVE = "text/event-stream"
+_KB = 1024
 
 
-def first_page(address: str) -> tuple[float, int]:
-    """-> kilobytes over the wire, headers too; requests to other hosts"""
+@dataclass(frozen=True, slots=True)
+class FirstPage:
+    """What it took. The live stream is no part of it: it has no end."""
+
+    sent_kb: float
+    """Over the wire, headers too."""
+    raw_kb: float
+    """The same before it was compressed, without headers."""
+    outside_requests: int
+    """What the browser asked other hosts, answered or not."""
+
+
+def first_page(address: str) -> FirstPage:
+    """Show the page in a browser that has nothing of it yet."""
+    asked: list[Request] = []
     answers: list[Response] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         page = browser.new_page()
+        page.on("request", asked.append)
         page.on("response", answers.append)
         page.goto(address, wait_until="load")
         page.wait_for_timeout(1_500)  # what the page asks for once it is there
-        size, outside = 0, 0
-        for answer in answers:
-            outside += urlsplit(answer.url).netloc != urlsplit(address).netloc
-            if not answer.headers.get("content-type", "").startswith(_LIVE):
-                sizes = answer.request.sizes()
-                received = sizes["responseBodySize"] + sizes["responseHeadersSize"]
-                print(f"{received / 1024:7.1f} kB  {urlsplit(answer.url).path}")
-                size += received
+        sizes = [_sizes(answer) for answer in answers if not _is_live(answer)]
         browser.close()
-    return size / 1024, outside
+    return FirstPage(
+        sum(sent for sent, _ in sizes) / _KB,
+        sum(raw for _, raw in sizes) / _KB,
+        sum(urlsplit(request.url).netloc != urlsplit(address).netloc for request in asked),
+    )
+
+
+def _is_live(answer: Response) -> bool:
+    return answer.headers.get("content-type", "").startswith(_LIVE)
+
+
+def _sizes(answer: Response) -> tuple[int, int]:
+    """Bytes as they were sent, and as they were written."""
+    sizes, raw = answer.request.sizes(), len(answer.body())
+    sent = sizes["responseBodySize"] + sizes["responseHeadersSize"]
+    print(f"{sent / _KB:7.1f} kB sent {raw / _KB:7.1f} kB raw  {urlsplit(answer.url).path}")
+    return sent, raw

@@ -27,10 +27,11 @@ playwright_expect.set_options(timeout=DEADLINE_MS)
 
 @dataclass(frozen=True)
 class Stack:
-    """The running stack: where its dashboard is, and a client of its broker."""
+    """The running stack: where its dashboard and its broker are, and a client of that."""
 
     up: Up
     url: str
+    broker: str
     client: Client
 
     def flow(self) -> holdfast.Flow:
@@ -49,7 +50,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
             flow = client.flow(FLOW).create(partitions=2)
             flow.hold("warm-up", reason="the first takes longest", actor="tests").wait(UP_WITHIN_S)
             flow.release("warm-up", actor="tests").wait(UP_WITHIN_S)
-            yield Stack(up, url, client)
+            yield Stack(up, url, address, client)
     finally:
         up.kill()
 
@@ -93,15 +94,17 @@ def new_context(browser: Browser, stack: Stack) -> Iterator[NewContext]:
     """Contexts of the browser, on a wide screen unless said otherwise; watched."""
     made: list[tuple[BrowserContext, Watched]] = []
 
-    def make(width: int = 1440, height: int = 900, theme: str = "light") -> BrowserContext:
+    def make(
+        width: int = 1440, height: int = 900, theme: str = "light", url: str = stack.url
+    ) -> BrowserContext:
         context = browser.new_context(
-            base_url=stack.url,
+            base_url=url,
             viewport={"width": width, "height": height},
             color_scheme=theme,  # type: ignore[arg-type]
             reduced_motion="reduce",
         )
         context.set_default_timeout(DEADLINE_MS)
-        made.append((context, Watched(context, stack.url)))
+        made.append((context, Watched(context, url)))
         return context
 
     yield make

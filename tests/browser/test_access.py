@@ -1,14 +1,12 @@
 """Everybody can use it: by keyboard, on a phone, in both themes, with assistive technology."""
 
-from pathlib import Path
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
+from tests.browser.axe import serious, serious_in_both_themes
 from tests.browser.conftest import FLOW, NewContext, Stack
 
 from holdfast.dashboard.navigation import SECTIONS
 
-AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
 PAGES = {
     **{section.title: section.path for section in SECTIONS},
     "flow": f"/flows/{FLOW}",
@@ -33,31 +31,13 @@ def something_to_show(stack: Stack) -> None:
     stack.client.send(f"{FLOW}.events", {"type": "two"}, key="axe-key").result(30)
 
 
-def serious(page: Page, rules: list[str] | None = None) -> list[str]:
-    """What axe finds that keeps people from using the page."""
-    if not page.evaluate("typeof axe !== 'undefined'"):
-        page.evaluate(AXE)
-    options: dict[str, object] = {"resultTypes": ["violations"]}
-    if rules:
-        options["runOnly"] = rules
-    found = page.evaluate("options => axe.run(document, options)", options)
-    return [
-        f"{violation['id']}: {violation['help']}: {[n['html'][:200] for n in violation['nodes']]}"
-        for violation in found["violations"]
-        if violation["impact"] in ("serious", "critical")
-    ]
-
-
 @pytest.mark.usefixtures("something_to_show")
 def test_axe_finds_nothing_serious_on_any_page_in_either_theme(new_context: NewContext) -> None:
     page = new_context(theme="light").new_page()
     for name, path in PAGES.items():
         page.goto(path)
         page.wait_for_load_state("load")
-        assert not serious(page), name
-        page.emulate_media(color_scheme="dark")
-        assert not serious(page, ["color-contrast"]), f"{name}, dark"
-        page.emulate_media(color_scheme="light")
+        assert not serious_in_both_themes(page), name
 
 
 @pytest.mark.usefixtures("something_to_show")
@@ -74,6 +54,18 @@ def test_dialogs_and_phone_pass_axe_too(new_context: NewContext) -> None:
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Send event").click()
     assert not serious(page), "send dialog"
+
+
+def test_page_that_is_none_says_so_and_leads_on(browser: Browser, stack: Stack) -> None:
+    # Not watched: a browser complains by itself about an answer that is an error.
+    context = browser.new_context(base_url=stack.url, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto("/flows/there-is-none")
+    expect(page.get_by_role("heading", name="There is no such thing")).to_be_visible()
+    assert not serious_in_both_themes(page)
+    page.get_by_role("link", name="Go to the overview").click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    context.close()
 
 
 def focused(page: Page) -> str:
