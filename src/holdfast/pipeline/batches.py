@@ -20,7 +20,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from holdfast.pipeline import faults
 from holdfast.pipeline.batch_size import BatchSize
-from holdfast.pipeline.driver_path import Ranges, SettingsChangedError, take_rows
+from holdfast.pipeline.bulk.cluster import Cluster
+from holdfast.pipeline.bulk.reading import Ranges, read_ranges
+from holdfast.pipeline.driver_path import SettingsChangedError, take_rows
 from holdfast.pipeline.events import COLUMNS
 from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
 from holdfast.pipeline.hadoop_files import HadoopFiles
@@ -29,7 +31,7 @@ from holdfast.pipeline.planned import planned_ends
 from holdfast.pipeline.query_errors import ending
 from holdfast.pipeline.session import GATE_POOL, use_pool
 from holdfast.pipeline.task_path import TaskPath
-from holdfast.pipeline.tasks import OUTCOME, Job, Outcome, run_task
+from holdfast.pipeline.tasks import OUTCOME, Job, Outcome, run_task, run_task_with_rows
 from holdfast.pipeline.validation import why_invalid
 
 log = logging.getLogger(__name__)
@@ -58,6 +60,7 @@ class GateQuery:
         self._root = f"{checkpoints}/gate/{gate.flow.name}"
         self._checkpoint = ""
         self._tasks = TaskPath(gate)
+        self._cluster = Cluster(gate.connection.settings)
         self.size = BatchSize()
         self._planned: dict[int, int] = {}
         self._in_hand = Lock()
@@ -186,30 +189,53 @@ class GateQuery:
         }
 
     def _take_ranges(self, rows: DataFrame, ranges: Ranges) -> bool:
-        """-> False if the settings changed meanwhile"""
+        """-> False if the settings changed meanwhile
+
+        Spark reads the events only where it has something to say about them: it validates them by
+        the flow's schema. Without one its planned ranges are all that is needed of it here.
+        """
         self._wait_for_room()
         settings = self._gate.settings
+        validated = None
         if settings.schema is not None:
-            rows = rows.withColumn("invalid", why_invalid(sql.col("value"), settings.schema))
+            why = why_invalid(sql.col("value"), settings.schema)
+            validated = rows.withColumn("invalid", why)
         count = sum(end - start for start, end in ranges.values())
         small = self.size.is_small(count) if self._small is None else self._small
         begun = monotonic()
         try:
             if small:
-                # A task costs more than the few rows that it reads: no more of them than run at
-                # once. Each reads its partitions one after the other, so their order stays.
-                table = rows.coalesce(self._at_once).toArrow().cast(COLUMNS)
+                table = self._read(ranges) if validated is None else self._collect(validated)
                 take_rows(self._gate, ranges, table, settings)
                 self.size.seen(table.num_rows, table.nbytes)
                 self._note_newest(pc.max(table["timestamp"]).as_py())
             else:
-                size, newest = self._tasks.take(ranges, partial(_run, rows), settings)
+                run = self._run if validated is None else partial(_run_with_rows, validated)
+                size, newest = self._tasks.take(ranges, run, settings)
                 self.size.seen(count, size)
                 self._note_newest(newest)
                 self.size.took(count, monotonic() - begun)
         except SettingsChangedError:
             return False
         return True
+
+    def _read(self, ranges: Ranges) -> pa.Table:
+        try:
+            return read_ranges(self._cluster, self._gate.names.events, ranges)
+        except BaseException:
+            self._cluster.forget()
+            raise
+
+    def _collect(self, rows: DataFrame) -> pa.Table:
+        """A task costs more than the few rows that it reads: no more of them than run at once.
+        Each reads its partitions one after the other, so their order stays."""
+        return rows.coalesce(self._at_once).toArrow().cast(COLUMNS)
+
+    def _run(self, job: Job) -> Iterable[Outcome]:
+        """One Spark job: a task for each Kafka partition that has a share."""
+        count = len(job.shares)
+        numbers = self._session.range(0, count, 1, count)
+        return _outcomes(numbers.mapInArrow(partial(run_task, job), OUTCOME))
 
     def _note_newest(self, timestamp: int | None) -> None:
         self.newest_timestamp = max(self.newest_timestamp, timestamp or 0)
@@ -241,7 +267,11 @@ def _columns(events: DataFrame) -> DataFrame:
     )
 
 
-def _run(rows: DataFrame, job: Job) -> Iterable[Outcome]:
+def _run_with_rows(rows: DataFrame, job: Job) -> Iterable[Outcome]:
     """One Spark job: a task for each Kafka partition that has rows."""
-    gathered: pa.Table = rows.mapInArrow(partial(run_task, job), OUTCOME).toArrow()
+    return _outcomes(rows.mapInArrow(partial(run_task_with_rows, job), OUTCOME))
+
+
+def _outcomes(tasks: DataFrame) -> Iterable[Outcome]:
+    gathered: pa.Table = tasks.toArrow()
     return [pickle.loads(row) for row in gathered["outcome"].to_pylist()]  # noqa: S301

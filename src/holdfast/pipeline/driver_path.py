@@ -1,18 +1,16 @@
 """Small batches: the driver has the rows, and runs the steps of all partitions in one
 transaction."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 import pyarrow as pa
 
 from holdfast.errors import GateStoppedError
 from holdfast.gate import GateSettings, keys_of_interest, range_to_take
+from holdfast.pipeline.bulk.reading import Ranges
 from holdfast.pipeline.events import Events, KeySet, rows_of
 from holdfast.pipeline.flow_gate import FlowGate
 from holdfast.pipeline.steps import Prepared, decide_events
-
-Ranges = Mapping[int, tuple[int, int]]
-"""What is planned of each partition: from an offset up to, and without, another."""
 
 
 class SettingsChangedError(Exception):

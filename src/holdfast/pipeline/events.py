@@ -2,14 +2,18 @@
 
 import json
 from binascii import a2b_base64
-from collections.abc import Collection
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.client.source import Header
+from holdfast.wire.records.record import pack_headers, unpack_headers
+
+_WRITTEN = ("offset", "timestamp", "key", "value", "headers")
 
 COLUMNS = pa.schema(
     [
@@ -18,10 +22,14 @@ COLUMNS = pa.schema(
         ("timestamp", pa.int64()),  # milliseconds
         ("key", pa.binary()),
         ("value", pa.binary()),
-        ("headers", pa.string()),  # as JSON, values in base64; null: there are none
+        # As JSON, values in base64, as Spark gives them; or, in binary, as they stand in a record.
+        # Null: there are none.
+        ("headers", pa.string()),
         ("invalid", pa.string()),  # why the event violates the flow's schema; null: it does not
     ]
 )
+
+_NONE = pa.RecordBatch.from_pylist([], pa.schema([COLUMNS.field(name) for name in _WRITTEN]))
 
 INVALID = "invalid"
 TOO_LARGE = "too-large"
@@ -56,50 +64,91 @@ class KeySet:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Events:
-    """Events of one partition, in the order of their offsets."""
+    """Events of one partition, in the order of their offsets. Columns, and lists of them for those
+    who go through them one by one."""
 
-    offsets: list[int] = field(default_factory=list)
-    timestamps: list[int] = field(default_factory=list)
-    keys: list[bytes | None] = field(default_factory=list)
-    values: list[bytes | None] = field(default_factory=list)
-    headers: list[list[Header]] | None = None
-    """None: no event has any."""
-    flaws: dict[int, Flaw] = field(default_factory=dict)
+    rows: pa.RecordBatch = field(default_factory=lambda: _NONE)
+    flaws: Mapping[int, Flaw] = field(default_factory=dict)
     """By index."""
-    interesting: list[int] = field(default_factory=list)
+    interesting: Sequence[int] = ()
     """Indexes of the valid events that need a decision; all others pass."""
 
     def __len__(self) -> int:
-        return len(self.offsets)
-
-    def size(self, index: int) -> int:
-        return len(self.keys[index] or b"") + len(self.values[index] or b"")
+        count: int = self.rows.num_rows
+        return count
 
     @classmethod
     def of(cls, rows: pa.Table, interest: KeySet) -> "Events":
         """The events in these rows, which are of one partition and sorted by offset."""
-        keys = _one_chunk(rows["key"])
-        flaws = _flaws(_one_chunk(rows["invalid"]))
+        columns = {name: _one_chunk(rows[name]) for name in _WRITTEN}
+        flaws = _flaws(_one_chunk(rows["invalid"])) if "invalid" in rows.column_names else {}
+        found = interest.find(columns["key"])
         return cls(
-            offsets=_one_chunk(rows["offset"]).tolist(),
-            timestamps=_timestamps(_one_chunk(rows["timestamp"])),
-            keys=_objects(keys),
-            values=_objects(_one_chunk(rows["value"])),
-            headers=_headers(_one_chunk(rows["headers"])),
-            flaws=flaws,
-            interesting=[i for i in interest.find(keys) if i not in flaws],
+            pa.RecordBatch.from_pydict(columns),
+            flaws,
+            [i for i in found if i not in flaws] if flaws else found,
         )
 
     def without(self, too_large: Collection[int]) -> "Events":
         """The same, but that the events at these offsets are too large to be written."""
+        if not too_large:
+            return self
         found = [i for i, offset in enumerate(self.offsets) if offset in too_large]
         if not found:
             return self
         flaws = {**self.flaws, **dict.fromkeys(found, Flaw(TOO_LARGE, TOO_LARGE_WHY))}
-        interesting = [i for i in self.interesting if i not in flaws]
-        return replace(self, flaws=flaws, interesting=interesting)
+        return Events(self.rows, flaws, [i for i in self.interesting if i not in flaws])
+
+    def at(
+        self, indexes: Sequence[int]
+    ) -> tuple[list[bytes | None], list[int], list[int], list[int]]:
+        """Keys, offsets, sizes and timestamps of some."""
+        some = Events(self.rows.take(pa.array(indexes, pa.int32())))
+        sizes = pc.add(_sizes(some.rows["key"]), _sizes(some.rows["value"])).tolist()
+        return some.keys, some.offsets, sizes, some.timestamps
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        return _list(self.rows["offset"])
+
+    @cached_property
+    def timestamps(self) -> list[int]:
+        return _list(self.times)
+
+    @cached_property
+    def times(self) -> pa.Array:
+        """librdkafka takes 0 for "now"; the next millisecond is as near as it lets us come."""
+        times = self.rows["timestamp"]
+        zero = pc.equal(times, 0)
+        return pc.if_else(zero, 1, times) if pc.any(zero).as_py() else times
+
+    @cached_property
+    def keys(self) -> list[bytes | None]:
+        return _list(self.rows["key"])
+
+    @cached_property
+    def values(self) -> list[bytes | None]:
+        return _list(self.rows["value"])
+
+    @cached_property
+    def headers(self) -> list[list[Header]] | None:
+        """None: no event has any."""
+        column = self.rows["headers"]
+        if column.null_count == len(column):
+            return None
+        return _from_text(column) if column.type == pa.string() else _from_bytes(column)
+
+    @cached_property
+    def packed_headers(self) -> pa.Array:
+        """As they stand in a record: their number, and they; null: there are none."""
+        column = self.rows["headers"]
+        if column.type == pa.binary() or self.headers is None:
+            return column.cast(pa.binary())
+        return pa.array(
+            [pack_headers(_encoded(each)) if each else None for each in self.headers], pa.binary()
+        )
 
 
 def rows_of(rows: pa.Table, partition: int, start: int, end: int) -> pa.Table:
@@ -122,10 +171,14 @@ def _one_chunk(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _objects(column: pa.Array) -> list[bytes | None]:
+def _list(column: pa.Array) -> list[Any]:
     # `tolist` makes a scalar of each element on the way: ten times slower.
-    values: list[bytes | None] = column.to_numpy(zero_copy_only=False).tolist()
+    values: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
     return values
+
+
+def _sizes(column: pa.Array) -> pa.Array:
+    return pc.fill_null(pc.binary_length(column), 0)
 
 
 def _flaws(column: pa.Array) -> dict[int, Flaw]:
@@ -136,17 +189,28 @@ def _flaws(column: pa.Array) -> dict[int, Flaw]:
     return {i: Flaw(INVALID, why) for i, why in zip(indexes.tolist(), reasons, strict=True)}
 
 
-def _timestamps(column: pa.Array) -> list[int]:
-    times: list[int] = column.tolist()
-    # librdkafka takes 0 for "now"; the next millisecond is as near as it lets us come.
-    return [time or 1 for time in times] if 0 in times else times
-
-
-def _headers(column: pa.Array) -> list[list[Header]] | None:
-    if column.null_count == len(column):
-        return None
+def _from_text(column: pa.Array) -> list[list[Header]]:
     texts = pc.fill_null(column, "[]").to_numpy(zero_copy_only=False)
     return [
         [(pair["key"], a2b_base64(pair["value"]) if "value" in pair else None) for pair in pairs]
         for pairs in json.loads(f"[{','.join(texts)}]")  # one text, read by one call
+    ]
+
+
+def _from_bytes(column: pa.Array) -> list[list[Header]]:
+    return [
+        [] if each is None else [(_name(name), value) for name, value in unpack_headers(each)]
+        for each in _list(column)
+    ]
+
+
+def _name(name: bytes) -> str:
+    """Names are UTF-8; one that is not is shown, since librdkafka could not send it."""
+    return name.decode(errors="replace")
+
+
+def _encoded(headers: list[Header]) -> list[tuple[bytes, bytes | None]]:
+    return [
+        (name.encode(), value.encode() if isinstance(value, str) else value)
+        for name, value in headers
     ]

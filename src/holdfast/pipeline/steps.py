@@ -4,7 +4,7 @@ same functions here; they differ only in where the events come from and whose pr
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from confluent_kafka import Message, TopicPartition
 
@@ -14,8 +14,8 @@ from holdfast.flows.status import encode_offset_metadata
 from holdfast.gate import Asked, Backlog, Drained, Moment, PartitionState, Result, Step, Verdict
 from holdfast.pipeline import faults
 from holdfast.pipeline.events import Events
-from holdfast.pipeline.transactions import Transactions
-from holdfast.pipeline.writer import RecordRefusedError, Writer
+from holdfast.pipeline.transactions import Pair
+from holdfast.pipeline.writer import RecordRefusedError
 
 STEP_ROWS = 50_000
 STEP_BYTES = 64 * 1024**2
@@ -94,12 +94,7 @@ def decide_events(
     step = Step(state, moment, commands, held_end=held_end, end=end)
     verdicts = bytearray(len(events))
     shown = events.interesting
-    decided = step.decide(
-        [events.keys[i] for i in shown],
-        [events.offsets[i] for i in shown],
-        [events.size(i) for i in shown],
-        [events.timestamps[i] for i in shown],
-    )
+    decided = step.decide(*events.at(shown))
     for index, verdict in zip(shown, decided, strict=True):
         verdicts[index] = verdict
     return Prepared(state.partition, step.finish(), events, verdicts)
@@ -126,13 +121,44 @@ def decide_upkeep(
     return Prepared(state.partition, step.finish(publish=publish, trim=trim), drained=drained)
 
 
+P = TypeVar("P")
+P_contra = TypeVar("P_contra", contravariant=True)
+P_co = TypeVar("P_co", covariant=True)
+
+
+class StepTransactions(Protocol[P_co]):
+    """Transactions of one id, one at a time; after any error, `renew`."""
+
+    def renew(self, *, one_by_one: bool = False) -> None: ...
+    def begin(self) -> P_co: ...
+    def commit(self, offsets: Sequence[TopicPartition], group_metadata: bytes) -> None: ...
+    def refused(self) -> set[Pair]: ...
+    def close(self) -> None: ...
+
+
+class StepWriter(Protocol[P_contra]):
+    """Writes steps into the transaction that is open."""
+
+    def begin(self, producer: P_contra, /) -> None: ...
+    def write_events(self, partition: int, events: Events, verdicts: bytearray) -> None: ...
+    def write_drained(
+        self,
+        partition: int,
+        drained: Sequence[Drained[Message]],
+        too_large: Collection[tuple[int, int]],
+    ) -> None: ...
+    def write_result(self, partition: int, result: Result) -> None: ...
+
+
 class Committer:
     """Writes steps in transactions of one id."""
 
-    def __init__(self, names: FlowNames, transactions: Transactions, writer: Writer) -> None:
-        self.transactions = transactions
+    def __init__(
+        self, names: FlowNames, transactions: StepTransactions[P], writer: StepWriter[P]
+    ) -> None:
+        self.transactions: StepTransactions[Any] = transactions
         self._names = names
-        self._writer = writer
+        self._writer: StepWriter[Any] = writer
         self._too_large: set[tuple[int, int]] = set()
         """Events that were refused for their size, each alone, by partition and offset."""
 
@@ -182,11 +208,11 @@ class Committer:
         if isinstance(error, RecordRefusedError):
             found = {error.source} if error.source is not None else found
         else:
-            self.transactions.renew(**{"batch.num.messages": 1})
+            self.transactions.renew(one_by_one=True)
             try:
                 self._write(prepared, group_metadata)
             except RecordTooLargeError:
-                refused = {(m.key(), m.value()) for m in self.transactions.too_large()}
+                refused = self.transactions.refused()
                 found = {source for each in prepared for source in each.sources_of(refused)}
             else:
                 self.transactions.renew()

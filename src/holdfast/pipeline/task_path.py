@@ -5,7 +5,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from holdfast.gate import GateSettings, Moment, range_to_take
-from holdfast.pipeline.driver_path import Ranges, SettingsChangedError, check_ranges
+from holdfast.pipeline.bulk.reading import Ranges
+from holdfast.pipeline.driver_path import SettingsChangedError, check_ranges
 from holdfast.pipeline.events import Events
 from holdfast.pipeline.flow_gate import FlowGate
 from holdfast.pipeline.steps import Prepared, decide_events

@@ -34,7 +34,11 @@ from holdfast.gate import (
     range_to_take,
 )
 from holdfast.pipeline import faults
-from holdfast.pipeline.events import Events, KeySet, rows_from
+from holdfast.pipeline.bulk.cluster import Cluster
+from holdfast.pipeline.bulk.reading import read_range
+from holdfast.pipeline.bulk.transactions import BulkTransactions
+from holdfast.pipeline.bulk.writer import BulkWriter
+from holdfast.pipeline.events import COLUMNS, Events, KeySet, rows_from
 from holdfast.pipeline.loading import Loader
 from holdfast.pipeline.owner import committed_positions
 from holdfast.pipeline.steps import (
@@ -45,8 +49,7 @@ from holdfast.pipeline.steps import (
     Prepared,
     decide_events,
 )
-from holdfast.pipeline.transactions import CallHangsError, MembershipLostError, Transactions
-from holdfast.pipeline.writer import Writer
+from holdfast.pipeline.transactions import MembershipLostError
 
 OUTCOME = "outcome binary"
 """Schema, as Spark writes it, of what tasks give back: pickled `Outcome`s."""
@@ -137,13 +140,26 @@ class Outcome:
     failure: Failure | None = None
 
 
-def run_task(job: Job, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One Kafka partition of the batch, in the order of its offsets."""
+def run_task(job: Job, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Shares of the job, by their number: each partition is read where it is."""
+    faults.name_points("task-")
+    partitions = sorted(job.shares)
+    for batch in numbers:
+        for number in batch.column(0).to_pylist():
+            yield _given_back(_worker(job).take(job, partitions[number]))
+
+
+def run_task_with_rows(job: Job, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """One Kafka partition of the batch that Spark has read, in the order of its offsets."""
     faults.name_points("task-")
     for first in batches:
         if first.num_rows:
-            outcome = _worker(job).take(job, chain([first], batches))
-            yield pa.RecordBatch.from_arrays([pa.array([pickle.dumps(outcome)])], ["outcome"])
+            partition = first.column("partition")[0].as_py()
+            yield _given_back(_worker(job).take(job, partition, chain([first], batches)))
+
+
+def _given_back(outcome: "Outcome") -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(outcome)])], ["outcome"])
 
 
 class Worker:
@@ -153,6 +169,7 @@ class Worker:
         self.id = f"{os.getpid()}-{uuid.uuid4()}"
         self._names = FlowNames(job.flow)
         self._connection = Connection(job.client)
+        self._cluster = Cluster(job.client)
         self._committers: dict[int, Committer] = {}
         self._loader = Loader(self._connection, self._names)
         settings = {
@@ -167,18 +184,20 @@ class Worker:
         self._holds_version = ""
         self._beside = ThreadPoolExecutor(1, thread_name_prefix="beside the reading")
 
-    def take(self, job: Job, batches: Iterator[pa.RecordBatch]) -> Outcome:
-        first = next(batches)
-        outcome = Outcome(first.column("partition")[0].as_py(), self.id)
+    def take(
+        self, job: Job, partition: int, rows: Iterator[pa.RecordBatch] | None = None
+    ) -> Outcome:
+        """A partition's share of the job. `rows`: its events, if Spark has read them."""
+        outcome, share = Outcome(partition, self.id), job.shares[partition]
+        if rows is None:
+            rows = read_range(self._cluster, self._names.events, partition, share.start, share.end)
         try:
-            self._take(job, job.shares[outcome.partition], chain([first], batches), outcome)
-        except CallHangsError:
-            os._exit(1)  # with the thread that hangs
+            self._take(job, share, rows, outcome)
         except HoldfastError as error:
-            self._forget(outcome.partition)
+            self._forget(partition)
             outcome.failure = Failure.of(error)
         except BaseException:
-            self._forget(outcome.partition)
+            self._forget(partition)
             raise
         return outcome
 
@@ -197,7 +216,8 @@ class Worker:
         interest = KeySet(keys_of_interest([state], moment.holds))
         for rows, end in chain([first], portions):
             outcome.size += rows.nbytes
-            outcome.newest = max(outcome.newest, pc.max(rows["timestamp"]).as_py() or 0)
+            if rows.num_rows:
+                outcome.newest = max(outcome.newest, pc.max(rows["timestamp"]).as_py())
             taken = range_to_take(state.position.offset, min(share.start, end), end)
             if taken is None:
                 continue
@@ -221,13 +241,14 @@ class Worker:
             return committer
         self._forget(partition)
         transactional_id = self._names.task_transactional_id(partition)
-        transactions = Transactions(self._connection, transactional_id, job.producer_config)
+        transactions = BulkTransactions(job.client, transactional_id, job.producer_config)
         transactions.renew()
-        writer = Writer(self._names, job.processed_partitions)
+        writer = BulkWriter(self._names, job.processed_partitions)
         self._committers[partition] = Committer(self._names, transactions, writer)
         return self._committers[partition]
 
     def _forget(self, partition: int) -> None:
+        self._cluster.forget()  # an answer may be on its way that nobody waits for any more
         committer = self._committers.pop(partition, None)
         if committer is not None:
             committer.transactions.close()
@@ -290,7 +311,7 @@ def _cut(batches: Iterator[pa.RecordBatch], end: int) -> Iterator[tuple[pa.Table
             yield pa.Table.from_batches(waiting), waiting[-1].column("offset")[-1].as_py() + 1
             waiting = []
         waiting.append(batch)
-    yield pa.Table.from_batches(waiting), end
+    yield pa.Table.from_batches(waiting, None if waiting else COLUMNS), end
 
 
 _workers: dict[tuple[int, str, str], Worker] = {}

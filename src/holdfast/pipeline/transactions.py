@@ -32,6 +32,9 @@ log = logging.getLogger(__name__)
 
 TRANSACTION_TIMEOUT_MS = 90_000
 
+Pair = tuple[bytes | None, bytes | None]
+"""A record's key and value."""
+
 _FLUSH_SECONDS = 0.2
 
 _PRODUCER = {
@@ -74,13 +77,14 @@ class Transactions:
         self._producer: _Calls | None = None
         self._failures: list[tuple[KafkaError, Message]] = []
 
-    def renew(self, **config: Any) -> None:
+    def renew(self, *, one_by_one: bool = False) -> None:
         """A new producer. When this returns, nothing of an older one of this id is open, and
-        nothing that it still sends is taken."""
+        nothing that it still sends is taken. `one_by_one`: a batch for every record."""
         if self._producer is not None:
             self._producer.abandon()
         self._failures = []
-        settings = {**self._config, **config, "on_delivery": self._on_failure}
+        alone = {"batch.num.messages": 1} if one_by_one else {}
+        settings = {**self._config, **alone, "on_delivery": self._on_failure}
         self._producer = _Calls(self._connection.make(Producer, settings), self.transactional_id)
         # Without a connection it finds no coordinator, and tries again half a second later.
         self._call("list_topics", None, self._seconds)
@@ -106,9 +110,9 @@ class Transactions:
         self._call("commit_transaction", self._seconds)
         faults.reach("after-commit")
 
-    def too_large(self) -> list[Message]:
-        """The records of the last transaction that were refused for their size."""
-        return [message for error, message in self._failures if error.code() in _SIZE_ERRORS]
+    def refused(self) -> set[Pair]:
+        """Key and value of the records of the last transaction that were refused for their size."""
+        return {(m.key(), m.value()) for error, m in self._failures if error.code() in SIZE_ERRORS}
 
     def _deliver(self) -> None:
         """Wait until all that was produced has arrived. The commit would wait too, but for half a
@@ -135,20 +139,9 @@ class Transactions:
             raise self._explained(error, name) from None
 
     def _explained(self, error: KafkaException, name: str) -> HoldfastError:
-        """These errors are abortable to librdkafka, though no abort helps: go by their names."""
-        code, doing = error.args[0].code(), f"{name} of {self.transactional_id}"
-        if self._too_large(code):
-            return RecordTooLargeError(f"{doing} failed: a record is larger than its topic takes.")
-        if code == KafkaError.FENCED_INSTANCE_ID:
-            return ReplacedError("Another pipeline runs this flow now. This one must end.")
-        if code == KafkaError.UNKNOWN_MEMBER_ID:
-            return MembershipLostError(f"{doing} failed: the group has forgotten this process.")
-        if code in _COMPARE_AGAIN:
-            return StaleStateError(f"{doing} failed: {error.args[0].str()}. Compare again.")
-        return translate(error, doing)
-
-    def _too_large(self, code: int) -> bool:
-        return code in _SIZE_ERRORS or bool(self.too_large())
+        cause = error.args[0]
+        sizes = (each for each, _ in self._failures if each.code() in SIZE_ERRORS)
+        return explained(next(sizes, cause), f"{name} of {self.transactional_id}")
 
     def _on_failure(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
@@ -170,11 +163,26 @@ _COMPARE_AGAIN = (
     KafkaError.INVALID_TXN_STATE,
     KafkaError._STATE,
 )
-_SIZE_ERRORS = (
+SIZE_ERRORS = (
     KafkaError.MSG_SIZE_TOO_LARGE,
     KafkaError.RECORD_LIST_TOO_LARGE,
     KafkaError.INVALID_MSG_SIZE,
 )
+
+
+def explained(error: KafkaError, doing: str) -> HoldfastError:
+    """What an error means to a step. These are abortable to librdkafka, though no abort helps: go
+    by their names."""
+    code = error.code()
+    if code in SIZE_ERRORS:
+        return RecordTooLargeError(f"{doing} failed: a record is larger than its topic takes.")
+    if code == KafkaError.FENCED_INSTANCE_ID:
+        return ReplacedError("Another pipeline runs this flow now. This one must end.")
+    if code == KafkaError.UNKNOWN_MEMBER_ID:
+        return MembershipLostError(f"{doing} failed: the group has forgotten this process.")
+    if code in _COMPARE_AGAIN:
+        return StaleStateError(f"{doing} failed: {error.str()}. Compare again.")
+    return translate(error, doing)
 
 
 class _Calls:

@@ -1,6 +1,6 @@
 """What a step decided, as records: events unchanged, with the coordinate of their source."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -13,11 +13,13 @@ from holdfast.flows.names import FlowNames
 from holdfast.flows.status import Entry, encode_active, encode_entry, encode_position
 from holdfast.gate import Drained, Result, Verdict
 from holdfast.pipeline import faults
-from holdfast.pipeline.events import TOO_LARGE, TOO_LARGE_WHY, Events
+from holdfast.pipeline.events import TOO_LARGE, TOO_LARGE_WHY, Events, Flaw
 
 OVERFLOW = "overflow"
 DEAD_LETTERED = "dead-lettered"
 """Why a record is a dead letter: its header `holdfast-error`; see also `Flaw.kind`."""
+
+OVERFLOWN = Flaw(OVERFLOW, "As much is held as may be, and the flow's policy is 'dead-letter'.")
 
 ANY_PARTITION = -1
 """murmur2 of the key decides."""
@@ -30,6 +32,23 @@ class RecordRefusedError(RecordTooLargeError):
     def __init__(self, topic: str, source: tuple[int, int] | None) -> None:
         super().__init__(f"A record for {topic}, from {source}, is larger than any topic takes.")
         self.source = source
+
+
+def journal_pairs(result: Result) -> Iterator[tuple[tuple[bytes | None, bytes], int]]:
+    """Key and value of each record for the journal, and its time."""
+    return ((encode_journal(record), record.at) for record in result.journal)
+
+
+def status_pairs(result: Result) -> Iterator[tuple[bytes, bytes | None]]:
+    """Key and value of each record for status; the position is the last."""
+    for entry in result.status:
+        yield encode_entry(entry) if isinstance(entry, Entry) else encode_active(entry.key)
+    yield encode_position(result.position)
+
+
+def reason_headers(kind: str, why: str) -> list[tuple[str, bytes]]:
+    """What a dead letter has beside the headers of its event."""
+    return [(ERROR, kind.encode()), (MESSAGE, why.encode(errors="replace"))]
 
 
 class Writer:
@@ -84,14 +103,10 @@ class Writer:
 
     def write_result(self, partition: int, result: Result) -> None:
         """Journal and status; the position record comes last."""
-        for record in result.journal:
-            key, value = encode_journal(record)
-            self._produce(self._names.journal, value, key, partition, record.at, [])
-        for entry in result.status:
-            pair = encode_entry(entry) if isinstance(entry, Entry) else encode_active(entry.key)
-            self._produce(self._names.status, pair[1], pair[0], partition, 0, [])
-        key, value = encode_position(result.position)
-        self._produce(self._names.status, value, key, partition, 0, [])
+        for (key, value), at in journal_pairs(result):
+            self._produce(self._names.journal, value, key, partition, at, [])
+        for entry, state in status_pairs(result):
+            self._produce(self._names.status, state, entry, partition, 0, [])
 
     def _write_plain(self, partition: int, events: Events, verdicts: bytearray) -> None:
         """Keyed, valid, without headers: the loop that most events go through."""
@@ -142,8 +157,7 @@ class Writer:
         if verdict == Verdict.HOLD:
             self._produce(self._names.held, value, key, partition, timestamp, headers)
         else:
-            why = "As much is held as may be, and the flow's policy is 'dead-letter'."
-            self._dead(partition, key, value, timestamp, headers, OVERFLOW, why)
+            self._dead(partition, key, value, timestamp, headers, *OVERFLOWN)
 
     def _dead(
         self,
@@ -155,7 +169,7 @@ class Writer:
         kind: str,
         why: str,
     ) -> None:
-        explained = [*headers, (ERROR, kind.encode()), (MESSAGE, why.encode(errors="replace"))]
+        explained = [*headers, *reason_headers(kind, why)]
         self._produce(self._names.dlq, value, key, partition, timestamp, explained)
 
     def _produce(

@@ -15,7 +15,8 @@ from holdfast.client.log_reader import LogReader
 from holdfast.client.positions import Offsets, Partition
 from holdfast.client.source import headers_of
 from holdfast.errors import NotFoundError, TransientError
-from holdfast.pipeline.driver_path import Ranges, SettingsChangedError, take_rows
+from holdfast.pipeline.bulk.reading import Ranges
+from holdfast.pipeline.driver_path import SettingsChangedError, take_rows
 from holdfast.pipeline.events import COLUMNS, rows_of
 from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
 from holdfast.pipeline.task_path import TaskPath
@@ -101,8 +102,12 @@ class Feeder:
 
 
 def _run_tasks(ranges: Ranges, rows: pa.Table, job: Job) -> list[Outcome]:
-    shares = (rows_of(rows, p, *ranges[p]) for p in job.shares)
-    return [Worker(job).take(job, iter(share.to_batches())) for share in shares if share.num_rows]
+    shares = {p: rows_of(rows, p, *ranges[p]) for p in job.shares}
+    return [
+        Worker(job).take(job, p, iter(share.to_batches()))
+        for p, share in shares.items()
+        if share.num_rows
+    ]
 
 
 def _headers_text(message: Message) -> str | None:

@@ -9,7 +9,8 @@ from tests.brokers import BrokerProcess
 from tests.integration.pipeline.feeder import Feeder
 from tests.integration.pipeline.world import World, gate_of
 
-from holdfast.pipeline.driver_path import Ranges, take_rows
+from holdfast.pipeline.bulk.reading import Ranges
+from holdfast.pipeline.driver_path import take_rows
 from holdfast.pipeline.flow_gate import FlowGate
 from holdfast.pipeline.task_path import TaskPath
 from holdfast.pipeline.tasks import Job, Outcome, Worker
@@ -40,7 +41,7 @@ def test_tasks_take_a_share_in_several_steps(world: World, monkeypatch: pytest.M
         before = gate.states[0].position.step
 
         def run(job: Job) -> list[Outcome]:
-            return [Worker(job).take(job, iter(rows.to_batches(max_chunksize=5)))]
+            return [Worker(job).take(job, 0, iter(rows.to_batches(max_chunksize=5)))]
 
         TaskPath(gate).take(ranges, run, gate.settings)
         assert gate.states[0].position.step == before + 5
@@ -70,7 +71,7 @@ def test_a_task_that_outlives_its_failed_job_is_refused(world: World, again: str
             batches = rows.to_batches(max_chunksize=10)
 
             def live_on() -> None:
-                zombies.append(Worker(job).take(job, slow(batches)))
+                zombies.append(Worker(job).take(job, 0, slow(batches)))
 
             task = Thread(target=live_on)
             task.start()
@@ -79,7 +80,7 @@ def test_a_task_that_outlives_its_failed_job_is_refused(world: World, again: str
             raise JobFailed
 
         def good(job: Job) -> list[Outcome]:
-            return [Worker(job).take(job, iter(rows.to_batches()))]
+            return [Worker(job).take(job, 0, iter(rows.to_batches()))]
 
         tasks: list[Thread] = []
         with pytest.raises(JobFailed):
@@ -107,9 +108,9 @@ def test_a_second_attempt_does_not_trust_what_it_was_sent(world: World) -> None:
         ranges, rows = planned(world, gate)
 
         def twice(job: Job) -> list[Outcome]:
-            first = Worker(job).take(job, iter(rows.to_batches()))
+            first = Worker(job).take(job, 0, iter(rows.to_batches()))
             assert first.failure is None
-            return [Worker(job).take(job, iter(rows.to_batches()))]  # the first one's is lost
+            return [Worker(job).take(job, 0, iter(rows.to_batches()))]  # the first one's is lost
 
         TaskPath(gate).take(ranges, twice, gate.settings)
         # The driver does not know what the first attempt did; it finds out before the next step.

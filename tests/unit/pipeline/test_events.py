@@ -22,7 +22,7 @@ def test_bytes_and_nulls_are_kept_as_they_are() -> None:
     assert events.keys == [b"\x00\xff", b"", None]
     assert events.values == [b"", None, None]
     assert events.offsets == [0, 1, 2]
-    assert [events.size(i) for i in range(3)] == [2, 0, 0]
+    assert events.at([0, 1, 2])[2] == [2, 0, 0]
 
 
 def test_headers_keep_their_order_repeats_and_nulls() -> None:

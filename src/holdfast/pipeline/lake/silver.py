@@ -16,6 +16,7 @@ from pyspark.sql import functions as sql
 
 from holdfast.errors import ConflictError, InvalidArgumentError
 from holdfast.flows.registry import FlowDefinition
+from holdfast.pipeline import faults
 from holdfast.pipeline.hadoop_files import HadoopFiles
 from holdfast.pipeline.lake.gold import forget_gold
 from holdfast.pipeline.lake.tables import (
@@ -123,6 +124,7 @@ def _take_in(session: SparkSession, flow: FlowDefinition, raw: str, checkpoint: 
         rows = rows.persist()
         try:
             _merge(session, targets[1], _flawed(rows, flow), _coordinates(_dates(rows)))
+            faults.reach("silver-mid-write")
             by_date = "" if flow.event_id else f"{_in_dates(_dates(rows))} AND "
             on = f"{by_date}old.{IDENTITY} = new.{IDENTITY}"
             _merge(session, targets[0], _parsed(rows, flow), on)

@@ -133,13 +133,13 @@ class SliceSender:
 
     def _commit_what_fits(self, events: Events) -> Sent:
         """A topic's limit is on batches: only what is refused alone is too large."""
-        self._transactions.renew(**{"batch.num.messages": 1})
+        self._transactions.renew(one_by_one=True)
         refused: set[int] = set()
         while True:
             try:
                 sent = self._commit(events, refused)
             except RecordTooLargeError:
-                pairs = {(m.key(), m.value()) for m in self._transactions.too_large()}
+                pairs = self._transactions.refused()
                 found = {
                     i
                     for i, pair in enumerate(zip(events.keys, events.values, strict=True))
@@ -148,7 +148,7 @@ class SliceSender:
                 if found <= refused:
                     raise
                 refused |= found
-                self._transactions.renew(**{"batch.num.messages": 1})
+                self._transactions.renew(one_by_one=True)
             else:
                 self._transactions.renew()
                 return sent

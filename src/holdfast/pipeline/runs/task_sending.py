@@ -63,7 +63,9 @@ class TaskSending:
             dict(self._workers),
         )
         rows = rows_of(self._rows, state.slices, window)
-        tasks = rows.repartition(len(window), "slice").sortWithinPartitions("slice", "offset")
+        # By the number itself: by its hash some tasks would get two slices, and others none.
+        shared = rows.repartitionById(len(window), "slice")
+        tasks = shared.sortWithinPartitions("slice", "offset")
         gathered: pa.Table = tasks.mapInArrow(partial(run_task, job), OUTCOME).toArrow()
         self._follow(state, [pickle.loads(row) for row in gathered["outcome"].to_pylist()])  # noqa: S301
 

@@ -1,6 +1,6 @@
 """Single records inside a batch: zigzag varints, deltas, headers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.wire.records.compression import UndecodableRecords, decompress
@@ -92,12 +92,27 @@ def encode_record(output: bytearray, record: Record, base_offset: int, base_time
     write_varint(body, record.offset - base_offset)
     _write_bytes(body, record.key)
     _write_bytes(body, record.value)
-    write_varint(body, len(record.headers))
-    for name, value in record.headers:
-        _write_bytes(body, name)
-        _write_bytes(body, value)
+    _write_headers(body, record.headers)
     write_varint(output, len(body))
     output += body
+
+
+def pack_headers(headers: Sequence[tuple[bytes, bytes | None]]) -> bytes:
+    """Their number, and they, as at the end of a record."""
+    output = bytearray()
+    _write_headers(output, headers)
+    return bytes(output)
+
+
+def unpack_headers(data: bytes) -> tuple[tuple[bytes, bytes | None], ...]:
+    """The reverse; anything else than headers, all of them and no more, raises."""
+    try:
+        headers, position = _read_headers(data, 0)
+    except IndexError:
+        raise UndecodableRecords("A record ends within its headers") from None
+    if position != len(data):
+        raise UndecodableRecords("A record has more bytes than its headers")
+    return headers
 
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:
@@ -151,6 +166,13 @@ def _read_headers(data: bytes, position: int) -> tuple[tuple[tuple[bytes, bytes 
         value, position = _read_bytes(data, position)
         headers.append((name, value))
     return tuple(headers), position
+
+
+def _write_headers(output: bytearray, headers: Sequence[tuple[bytes, bytes | None]]) -> None:
+    write_varint(output, len(headers))
+    for name, value in headers:
+        _write_bytes(output, name)
+        _write_bytes(output, value)
 
 
 def _write_bytes(output: bytearray, value: bytes | None) -> None:

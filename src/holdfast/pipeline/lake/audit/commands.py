@@ -54,7 +54,7 @@ def read_commands(
 
     The control log is one partition, so this is one task in the order of the log.
     """
-    start = max(bounds.control.starts[0], since - DUPLICATE_WINDOW)
+    start = _first_known(bounds, since)
     rows = read_range(
         session, connection, names.control,
         starts={0: min(start, bounds.control.ends[0])}, ends=bounds.control.ends,
@@ -67,6 +67,11 @@ def read_commands(
             yield _understood(log, batch)
 
     return rows.select("offset", "key", "value").mapInArrow(understand, _COLUMNS)
+
+
+def _first_known(bounds: Bounds, since: int) -> int:
+    """From which command on all are read: earlier ones may have had the ids of those since."""
+    return max(bounds.control.starts[0], since - DUPLICATE_WINDOW)
 
 
 def _understood(log: ControlLog, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -125,9 +130,8 @@ def faults_of_answers(
         )
         .where("fault IS NOT NULL")
     )
-    return bad.unionByName(_answers_to_nothing(commands, journal, bounds)).unionByName(
-        _expired_early(commands, journal)
-    )
+    first = _first_known(bounds, min(since.values()))
+    return bad.unionByName(_faults_of_named(commands, journal, first))
 
 
 def _fits() -> Column:
@@ -138,45 +142,32 @@ def _fits() -> Column:
     return sql.when(sql.col("duplicate"), outcome == Outcome.DUPLICATE).otherwise(fits)
 
 
-def _answers_to_nothing(commands: DataFrame, journal: DataFrame, bounds: Bounds) -> DataFrame:
-    """Journal records whose command is not where they say that it is."""
-    first = commands.agg(sql.min("o").alias("from"))
+def _faults_of_named(commands: DataFrame, journal: DataFrame, first: int) -> DataFrame:
+    """Journal records whose command is not where they say that it is; and holds that expired before
+    their time. Of commands from `first` on, which are all known."""
     known = commands.select(
-        sql.col("o").alias("command_offset"), sql.col("id").alias("given"), "name"
+        sql.col("o").alias("command_offset"), sql.col("id").alias("given"), "name", "expires_at"
     )
-    named = journal.where(sql.col("command_offset").isNotNull())
-    wrong = sql.col("given").isNull() | (
-        (sql.col("given") != sql.coalesce("command_id", sql.lit("")))
-        | (sql.col("name") != sql.coalesce("command", sql.lit("")))
+    nothing = sql.lit("")
+    absent = sql.col("given").isNull() | (
+        (sql.col("given") != sql.coalesce("command_id", nothing))
+        | (sql.col("name") != sql.coalesce("command", nothing))
     )
+    early = (sql.col("outcome") == Outcome.EXPIRED) & sql.coalesce(
+        sql.col("expires_at") > sql.col("at"), sql.lit(True)
+    )
+    place = sql.concat_ws(" ", sql.lit("control offset"), sql.col("command_offset").cast("string"))
     return (
-        named.crossJoin(first)
-        .where(sql.col("command_offset") >= sql.coalesce("from", sql.lit(0)))
+        journal.where(sql.col("command_offset") >= first)
         .join(known, "command_offset", "left")
-        .where(wrong)
         .select(
-            sql.lit(Fault.ANSWERS_NOTHING).alias("fault"),
+            sql.when(absent, sql.lit(Fault.ANSWERS_NOTHING))
+            .when(early, sql.lit(Fault.EXPIRED_EARLY))
+            .alias("fault"),
             sql.lit("journal").alias("log"),
             "p",
             sql.col("place").alias("o"),
-            sql.concat_ws(
-                " ", sql.lit("control offset"), sql.col("command_offset").cast("string")
-            ).alias("detail"),
+            sql.when(absent, place).otherwise(nothing).alias("detail"),
         )
-    )
-
-
-def _expired_early(commands: DataFrame, journal: DataFrame) -> DataFrame:
-    holds = commands.select(sql.col("o").alias("command_offset"), "expires_at")
-    return (
-        journal.where(sql.col("outcome") == Outcome.EXPIRED)
-        .join(holds, "command_offset")
-        .where(sql.coalesce(sql.col("expires_at") > sql.col("at"), sql.lit(True)))
-        .select(
-            sql.lit(Fault.EXPIRED_EARLY).alias("fault"),
-            sql.lit("journal").alias("log"),
-            "p",
-            sql.col("place").alias("o"),
-            sql.lit("").alias("detail"),
-        )
+        .where("fault IS NOT NULL")
     )

@@ -103,16 +103,14 @@ def faults_of_journal(journal: DataFrame) -> DataFrame:
         (sql.col("version") == 1) & outcome.isin(*Outcome) & sql.col("cut").isNotNull(),
         sql.lit(False),
     )
-    unreadable = journal.where(~known).select(
-        sql.lit(Fault.UNREADABLE).alias("fault"),
-        sql.lit("journal").alias("log"),
-        "p",
-        sql.col("place").alias("o"),
-        sql.lit("").alias("detail"),
+    switch = sql.col("k").isNotNull() & outcome.isin(*SWITCHES)
+    earlier = (
+        Window.partitionBy("p", "k")
+        .orderBy("place")
+        .rowsBetween(Window.unboundedPreceding, Window.currentRow - 1)
     )
-    by_key = Window.partitionBy("p", "k").orderBy("place")
-    before = sql.coalesce(sql.lag("outcome").over(by_key), sql.lit("active"))
-    draining = (Outcome.RELEASED, Outcome.EXPIRED)
+    last = sql.last(sql.when(switch, outcome), ignorenulls=True).over(earlier)
+    before, draining = sql.col("before"), (Outcome.RELEASED, Outcome.EXPIRED)
     fits = (
         ((outcome == Outcome.HELD) & sql.col("drained_through").isNull()
          & before.isin("active", Outcome.DRAINED))
@@ -121,20 +119,21 @@ def faults_of_journal(journal: DataFrame) -> DataFrame:
         | (outcome.isin(*draining) & (before == Outcome.HELD))
         | ((outcome == Outcome.DRAINED) & before.isin(*draining))
     )  # fmt: skip
-    switches = journal.where(sql.col("k").isNotNull() & outcome.isin(*SWITCHES))
-    impossible = (
-        switches.withColumn("fits", fits)
-        .withColumn("before", before)
-        .where("NOT fits")
+    return (
+        journal.withColumn("before", sql.coalesce(last, sql.lit("active")))
         .select(
-            sql.lit(Fault.IMPOSSIBLE).alias("fault"),
+            sql.when(~known, sql.lit(Fault.UNREADABLE))
+            .when(switch & ~fits, sql.lit(Fault.IMPOSSIBLE))
+            .alias("fault"),
             sql.lit("journal").alias("log"),
             "p",
             sql.col("place").alias("o"),
-            sql.concat_ws(" ", outcome, sql.lit("after"), sql.col("before")).alias("detail"),
+            sql.when(known, sql.concat_ws(" ", outcome, sql.lit("after"), before))
+            .otherwise("")
+            .alias("detail"),
         )
+        .where("fault IS NOT NULL")
     )
-    return unreadable.unionByName(impossible)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,116 @@
+"""Encryption and login as librdkafka's settings say, for connections of our own."""
+
+import base64
+import hashlib
+import hmac
+import secrets
+import socket
+import ssl
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from holdfast.errors import AccessDeniedError, ConfigError
+
+Exchange = Callable[[bytes], bytearray]
+"""A frame out, a frame in."""
+
+_HANDSHAKE = 17
+_AUTHENTICATE = 36
+_HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+
+
+class Security:
+    """What to do with a new connection before anything is asked on it."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        given = {name: str(value) for name, value in settings.items()}
+        protocol = given.get("security.protocol", "plaintext").lower()
+        self._context = _context(given) if protocol.endswith("ssl") else None
+        self._mechanism = ""
+        if protocol.startswith("sasl"):
+            self._mechanism = given.get("sasl.mechanism") or given.get("sasl.mechanisms", "")
+            if self._mechanism not in ("PLAIN", *_HASHES):
+                raise ConfigError(
+                    f"The pipeline cannot log in by {self._mechanism!r}: take PLAIN, "
+                    f"{', '.join(_HASHES)}."
+                )
+        self._name = given.get("sasl.username", "")
+        self._password = given.get("sasl.password", "")
+
+    def secure(self, plain: socket.socket, host: str) -> socket.socket:
+        return (
+            plain
+            if self._context is None
+            else self._context.wrap_socket(plain, False, True, True, host)
+        )
+
+    def log_in(self, exchange: Exchange) -> None:
+        """Raises AccessDeniedError if the broker does not know us."""
+        if not self._mechanism:
+            return
+        name = self._mechanism.encode()
+        answer = exchange(_header(_HANDSHAKE, 1) + len(name).to_bytes(2, "big") + name)
+        if answer[4:6] != b"\0\0":
+            raise AccessDeniedError(f"The broker does not let anybody log in by {name.decode()}.")
+        if self._mechanism == "PLAIN":
+            _authenticate(exchange, b"\0".join((b"", self._name.encode(), self._password.encode())))
+        else:
+            self._scram(exchange, _HASHES[self._mechanism])
+
+    def _scram(self, exchange: Exchange, algorithm: str) -> None:
+        """RFC 5802: both show that they know the password, and neither tells it."""
+        name = self._name.replace("=", "=3D").replace(",", "=2C")
+        first = f"n={name},r={secrets.token_urlsafe(24)}"
+        challenge = _authenticate(exchange, f"n,,{first}".encode()).decode()
+        said = dict(part.split("=", 1) for part in challenge.split(","))
+        final = f"c=biws,r={said['r']}"
+        salted = hashlib.pbkdf2_hmac(
+            algorithm, self._password.encode(), base64.b64decode(said["s"]), int(said["i"])
+        )
+
+        def keyed(key: bytes, text: bytes) -> bytes:
+            return hmac.digest(key, text, algorithm)
+
+        everything = f"{first},{challenge},{final}".encode()
+        key = keyed(salted, b"Client Key")
+        signature = keyed(hashlib.new(algorithm, key).digest(), everything)
+        proof = base64.b64encode(bytes(a ^ b for a, b in zip(key, signature, strict=True))).decode()
+        verdict = _authenticate(exchange, f"{final},p={proof}".encode()).decode()
+        expected = base64.b64encode(keyed(keyed(salted, b"Server Key"), everything)).decode()
+        if not hmac.compare_digest(verdict.partition("v=")[2].partition(",")[0], expected):
+            raise AccessDeniedError("The broker does not know our password: it is another one.")
+
+
+def _authenticate(exchange: Exchange, token: bytes) -> bytes:
+    """-> the broker's answer"""
+    answer = bytes(exchange(_header(_AUTHENTICATE, 0) + len(token).to_bytes(4, "big") + token))
+    error, length = (
+        int.from_bytes(answer[4:6], "big"),
+        int.from_bytes(answer[6:8], "big", signed=True),
+    )
+    after = 8 + max(0, length)
+    if error:
+        raise AccessDeniedError(f"Logging in failed: {answer[8:after].decode(errors='replace')}")
+    size = int.from_bytes(answer[after : after + 4], "big")
+    return answer[after + 4 : after + 4 + size]
+
+
+def _header(key: int, version: int) -> bytes:
+    """Of a request, without a client's name."""
+    return b"".join(n.to_bytes(2, "big") for n in (key, version)) + b"\0\0\0\0\xff\xff"
+
+
+def _context(given: Mapping[str, str]) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=given.get("ssl.ca.location"))
+        if given.get("ssl.endpoint.identification.algorithm") == "none":
+            context.check_hostname = False
+        if "ssl.certificate.location" in given:
+            context.load_cert_chain(
+                given["ssl.certificate.location"],
+                given.get("ssl.key.location"),
+                given.get("ssl.key.password"),
+            )
+    except OSError as error:
+        raise ConfigError(f"A certificate or key cannot be read: {error}.") from None
+    return context

@@ -1,0 +1,178 @@
+"""Columns as record batches: the records of many batches by a few passes over whole columns."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from holdfast.pipeline.bulk.columns import (
+    Part,
+    data_of,
+    edges_of,
+    grid_column,
+    joined,
+    lengths,
+    scalar,
+    slices,
+)
+from holdfast.pipeline.bulk.varints import Grid, Numbers, read_varints, varint_sizes
+from holdfast.wire.records.record import Record, encode_record
+
+_RECORD_OVERHEAD = 32
+"""More than the length, the deltas and the sizes of a record take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The records of one batch, and what its header has to say of them."""
+
+    records: memoryview
+    count: int
+    first_timestamp: int
+    last_timestamp: int
+    """The highest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Records to be packed. A source is a header that each gets behind those that it has."""
+
+    timestamps: Numbers
+    keys: pa.Array
+    values: pa.Array
+    headers: pa.Array
+    sources: pa.Array
+    """Each a whole header, packed: see `source_headers`."""
+
+    def __len__(self) -> int:
+        return len(self.timestamps)
+
+    def take(self, indexes: Numbers) -> "Rows":
+        wanted = pa.array(indexes)
+        return Rows(
+            self.timestamps[indexes],
+            self.keys.take(wanted),
+            self.values.take(wanted),
+            self.headers.take(wanted),
+            self.sources.take(wanted),
+        )
+
+
+def source_headers(name: bytes, partition: int, offsets: pa.Array) -> pa.Array:
+    """For each offset the header `name: <partition>:<offset>`, as it stands in a record."""
+    digits = offsets.cast(pa.string()).cast(pa.binary())
+    text = b"%d:" % partition
+    size = Grid(len(digits))
+    size.varint(lengths(digits, 0) + len(text))
+    return joined(scalar(bytes([2 * len(name)]) + name), grid_column(size), scalar(text), digits)
+
+
+def pack(rows: Rows, *, batch_bytes: int, most: int | None = None) -> Iterator[Packed]:
+    """The rows in batches of at most so many bytes, and records, if they are not one too large."""
+    if not len(rows):
+        return
+    sizes = _sizes(rows)
+    firsts = _cut(sizes, batch_bytes, most)
+    counts = np.diff([*firsts, len(rows)])
+    records = _records(rows, np.repeat(firsts, counts), np.repeat(rows.timestamps[firsts], counts))
+    edges = np.frombuffer(records.buffers()[1], np.int32)[records.offset :]
+    data = memoryview(records.buffers()[2])
+    highest = np.maximum.reduceat(rows.timestamps, firsts)
+    for first, count, last in zip(firsts, counts.tolist(), highest.tolist(), strict=True):
+        yield Packed(
+            data[edges[first] : edges[first + count]], count, int(rows.timestamps[first]), last
+        )
+
+
+def pack_each(
+    records: Sequence[Record], *, batch_bytes: int, most: int | None = None
+) -> Iterator[Packed]:
+    """The same for a few records at hand, one by one."""
+    waiting: list[Record] = []
+    size = 0
+    for record in records:
+        more = _RECORD_OVERHEAD + sum(map(len, filter(None, (record.key, record.value))))
+        more += sum(len(name) + len(value or b"") + 10 for name, value in record.headers)
+        if waiting and (size + more > batch_bytes or len(waiting) == most):
+            yield _packed(waiting)
+            waiting, size = [], 0
+        waiting.append(record)
+        size += more
+    if waiting:
+        yield _packed(waiting)
+
+
+def _packed(records: Sequence[Record]) -> Packed:
+    output, first = bytearray(), records[0].timestamp
+    for index, record in enumerate(records):
+        encode_record(output, record._replace(offset=index), 0, first)
+    highest = max(record.timestamp for record in records)
+    return Packed(memoryview(output), len(records), first, highest)
+
+
+def _sizes(rows: Rows) -> Numbers:
+    """No less than each will take."""
+    total = np.full(len(rows), _RECORD_OVERHEAD, np.int64)
+    for column in (rows.keys, rows.values, rows.headers, rows.sources):
+        if column.null_count < len(column):
+            total += lengths(column, 0)
+    return total
+
+
+def _cut(sizes: Numbers, batch_bytes: int, most: int | None) -> list[int]:
+    """The index of each batch's first record."""
+    if most == 1:
+        return list(range(len(sizes)))
+    ends = np.cumsum(sizes)
+    firsts, first, before = [0], 0, 0
+    while True:
+        first = max(first + 1, int(np.searchsorted(ends, before + batch_bytes, side="right")))
+        if first >= len(sizes):
+            return firsts
+        firsts.append(first)
+        before = int(ends[first - 1])
+
+
+def _records(rows: Rows, firsts: Numbers, base_timestamps: Numbers) -> pa.Array:
+    """Each record as it stands in its batch."""
+    indexes = np.arange(len(rows)) - firsts
+    deltas = rows.timestamps - base_timestamps
+    key_sizes, value_sizes = lengths(rows.keys, -1), lengths(rows.values, -1)
+    counts, rests = _headers(rows.headers)
+    sizes = (
+        1
+        + varint_sizes(deltas)
+        + varint_sizes(indexes)
+        + varint_sizes(key_sizes)
+        + np.maximum(key_sizes, 0)
+        + varint_sizes(value_sizes)
+        + np.maximum(value_sizes, 0)
+        + lengths(rows.sources, 0)
+        + (lengths(counts, 0) if isinstance(counts, pa.Array) else 1)
+        + (0 if rests is None else lengths(rests, 0))
+    )
+    front = Grid(len(rows))
+    front.varint(sizes)
+    front.constant(0)  # attributes: unused by the protocol
+    front.varint(deltas)
+    front.varint(indexes)
+    front.varint(key_sizes)
+    middle = Grid(len(rows))
+    middle.varint(value_sizes)
+    parts = [grid_column(front), rows.keys, grid_column(middle), rows.values, counts]
+    return joined(*parts, *([] if rests is None else [rests]), rows.sources)
+
+
+def _headers(headers: pa.Array) -> tuple[Part, pa.Array | None]:
+    """How many headers each record will have, one more than before, and those that it has."""
+    if headers.null_count == len(headers):
+        return scalar(b"\x02"), None
+    edges = edges_of(headers).astype(np.int64)
+    starts, ends = edges[:-1].copy(), edges[1:]
+    some = np.flatnonzero(headers.is_valid().to_numpy(zero_copy_only=False))
+    counts = np.zeros(len(headers), np.int64)
+    counts[some], starts[some] = read_varints(data_of(headers), starts[some])
+    more = Grid(len(headers))
+    more.varint(counts + 1)
+    return grid_column(more), slices(headers.buffers()[2], starts, ends - starts)

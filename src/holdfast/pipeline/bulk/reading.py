@@ -1,0 +1,129 @@
+"""Ranges of a partition, straight from its leader."""
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from holdfast.errors import EventsLostError, HoldfastError, TimedOutError, UnavailableError
+from holdfast.pipeline.bulk.cluster import Cluster
+from holdfast.pipeline.bulk.links import Call
+from holdfast.pipeline.bulk.unpacking import SCHEMA, unpack
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from holdfast.wire.protocol.generated.fetch_response import FetchResponse, PartitionData
+from holdfast.wire.records.compression import UndecodableRecords
+
+Ranges = Mapping[int, tuple[int, int]]
+"""What is wanted of each partition: from an offset up to, and without, another."""
+
+FETCH = Call.of("fetch", 11)
+
+_READ_COMMITTED = 1
+_CHUNK_BYTES = 12 * 1024**2
+"""About a step of small events."""
+_WAIT_MS = 100
+_MOST_EMPTY = 100
+"""So many empty answers in a row mean that the range is not there, though it was planned."""
+
+
+def read_range(
+    cluster: Cluster, topic: str, partition: int, start: int, end: int
+) -> Iterator[pa.RecordBatch]:
+    """The committed records from `start` up to, and without, `end`, in order, in portions.
+
+    All of them must be decided: below the last stable offset. The next portion is asked for while
+    one is in the caller's hands; who does not take all of them has the cluster `forget`. Records
+    that are gone are an EventsLostError.
+    """
+    link = cluster.leader(topic, partition)
+    reader = _Reader(topic, partition, start, end)
+    link.send(FETCH, reader.request())
+    while True:
+        rows = reader.take(link.receive())
+        if not reader.done:
+            link.send(FETCH, reader.request())
+        if rows.num_rows:
+            yield rows
+        if reader.done:
+            return
+
+
+def read_ranges(cluster: Cluster, topic: str, ranges: Ranges) -> pa.Table:
+    """The committed records of small ranges, with their partitions. All are asked for at once."""
+    found: dict[int, list[pa.RecordBatch]] = {p: [] for p in ranges}
+    waiting = [_Reader(topic, p, *ranges[p]) for p in ranges]
+    while waiting:
+        links = [cluster.leader(topic, reader.partition) for reader in waiting]
+        for link, reader in zip(links, waiting, strict=True):
+            link.send(FETCH, reader.request())
+        for link, reader in zip(links, waiting, strict=True):
+            found[reader.partition].append(reader.take(link.receive()))
+        waiting = [reader for reader in waiting if not reader.done]
+    numbers = [p for p, portions in found.items() for rows in portions for _ in range(len(rows))]
+    rows = pa.Table.from_batches([rows for each in found.values() for rows in each], SCHEMA)
+    return rows.append_column("partition", pa.array(numbers, pa.int32()))
+
+
+class _Reader:
+    """How far one partition is read."""
+
+    def __init__(self, topic: str, partition: int, start: int, end: int) -> None:
+        self.partition = partition
+        self._topic = topic
+        self._next = start
+        self._end = end
+        self._empty = 0
+
+    @property
+    def done(self) -> bool:
+        return self._next >= self._end
+
+    def request(self) -> FetchRequest:
+        wanted = FetchPartition(
+            partition=self.partition, fetch_offset=self._next, partition_max_bytes=_CHUNK_BYTES
+        )
+        return FetchRequest(
+            max_wait_ms=_WAIT_MS,
+            min_bytes=1,
+            max_bytes=_CHUNK_BYTES,
+            isolation_level=_READ_COMMITTED,
+            topics=[FetchTopic(topic=self._topic, partitions=[wanted])],
+        )
+
+    def take(self, answer: FetchResponse) -> pa.RecordBatch:
+        """The records in an answer to the last request."""
+        found = self._checked(answer)
+        try:
+            rows, after = unpack(
+                bytearray(found.records or b""),
+                start=self._next,
+                end=self._end,
+                aborted=found.aborted_transactions or (),
+            )
+        except UndecodableRecords as error:
+            raise HoldfastError(f"{self} cannot be read at offset {self._next}: {error}.") from None
+        self._empty = self._empty + 1 if after == self._next else 0
+        if self._empty > _MOST_EMPTY:
+            raise TimedOutError(
+                f"{self} gives nothing from offset {self._next} on, though events up to "
+                f"{self._end} were there before."
+            )
+        self._next = after
+        return rows
+
+    def _checked(self, answer: FetchResponse) -> PartitionData:
+        found = answer.responses[0].partitions[0] if answer.responses else PartitionData()
+        if found.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            raise EventsLostError(
+                f"{self} has no events at offset {self._next}: it begins at "
+                f"{found.log_start_offset}."
+            )
+        code = answer.error_code or found.error_code
+        if code:
+            raise UnavailableError(
+                f"Reading {self} at offset {self._next} failed ({ErrorCode(code).name})."
+            )
+        return found
+
+    def __str__(self) -> str:
+        return f"Partition {self.partition} of {self._topic}"

@@ -1,0 +1,270 @@
+"""Transactions of one transactional id, written in whole record batches.
+
+The same promises as those of `holdfast.pipeline.transactions`, which makes them with librdkafka:
+after any error, `renew`. Every answer is waited for within a deadline, so nothing here hangs.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from time import monotonic, sleep
+from typing import Any
+
+from confluent_kafka import KafkaError, TopicPartition
+
+from holdfast.client.settings import ClientSettings
+from holdfast.pipeline import faults
+from holdfast.pipeline.bulk.cluster import GROUP, TRANSACTION, Cluster
+from holdfast.pipeline.bulk.links import Call, Link
+from holdfast.pipeline.bulk.membership import Membership
+from holdfast.pipeline.bulk.packing import Packed
+from holdfast.pipeline.transactions import SIZE_ERRORS, TRANSACTION_TIMEOUT_MS, Pair, explained
+from holdfast.wire.protocol.errors import ErrorCode
+from holdfast.wire.protocol.generated.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from holdfast.wire.protocol.generated.add_partitions_to_txn_request import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+)
+from holdfast.wire.protocol.generated.end_txn_request import EndTxnRequest
+from holdfast.wire.protocol.generated.init_producer_id_request import InitProducerIdRequest
+from holdfast.wire.protocol.generated.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from holdfast.wire.protocol.generated.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from holdfast.wire.records.batch import (
+    HEADER,
+    MAGIC,
+    MIN_LENGTH,
+    SEQUENCE_MODULUS,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    seal,
+)
+from holdfast.wire.records.compression import Compression
+from holdfast.wire.records.record import Record, decode_records
+
+INIT_PRODUCER_ID = Call.of("init_producer_id", 3)
+ADD_PARTITIONS = Call.of("add_partitions_to_txn", 1)
+ADD_OFFSETS = Call.of("add_offsets_to_txn", 1)
+COMMIT_OFFSETS = Call.of("txn_offset_commit", 3)
+END = Call.of("end_txn", 1)
+PRODUCE = Call.of("produce", 8)
+
+_ALL_REPLICAS = -1
+_NOBODY = (-1, -1)
+_MOST_UNANSWERED = 5
+"""So many batches of a producer a broker can tell from repeats."""
+_FIRST_PAUSE = 0.003
+_LONGEST_PAUSE = 0.1
+_SOON = {
+    ErrorCode.CONCURRENT_TRANSACTIONS,  # the markers of the last one are being written
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+}
+
+Place = tuple[str, int]
+"""Topic and partition."""
+Codes = Callable[[Any], Iterable[int]]
+"""The error codes in an answer."""
+
+
+class BulkTransactions:
+    """One transaction at a time: `begin`, `send`, `commit`. After any error, `renew`."""
+
+    def __init__(
+        self, settings: ClientSettings, transactional_id: str, config: Mapping[str, Any]
+    ) -> None:
+        """`config` has the sizes of batches, by librdkafka's names."""
+        self.transactional_id = transactional_id
+        self.batch_bytes = int(config["batch.size"])
+        self.one_by_one = False
+        self._seconds = settings.request_timeout
+        self._leaders = Cluster(settings)
+        self._coordinators = Cluster(settings)
+        """Connections of their own: answers come in the order of requests, and those to batches
+        are not waited for."""
+        self._producer = _NOBODY
+        self._sequences: Counter[Place] = Counter()
+        self._enlisted: set[Place] = set()
+        self._unanswered: dict[Link, list[tuple[Place, Packed]]] = {}
+        self._failures: list[tuple[KafkaError, Packed]] = []
+
+    def renew(self, *, one_by_one: bool = False) -> None:
+        """A new epoch. When this returns, nothing of an older one of this id is open, and nothing
+        that it still sends is taken. `one_by_one`: a batch for every record, until the next."""
+        self.close()
+        self.one_by_one = one_by_one
+        self._sequences.clear()
+        self._unanswered.clear()
+        request = InitProducerIdRequest(self.transactional_id, TRANSACTION_TIMEOUT_MS)
+        answer = self._coordinate(INIT_PRODUCER_ID, request, lambda answer: [answer.error_code])
+        self._producer = (answer.producer_id, answer.producer_epoch)
+
+    def begin(self) -> "BulkTransactions":
+        """Begin a transaction; the coordinator learns of it by the first partition."""
+        if self._producer == _NOBODY:
+            self.renew()
+        self._enlisted.clear()
+        self._failures = []
+        return self
+
+    def enlist(self, places: Collection[Place]) -> None:
+        """Partitions that will be written to: all that are known, by one request."""
+        topics: dict[str, list[int]] = {}
+        for topic, partition in sorted(set(places) - self._enlisted):
+            topics.setdefault(topic, []).append(partition)
+        if not topics:
+            return
+        request = AddPartitionsToTxnRequest(
+            self.transactional_id,
+            *self._producer,
+            [AddPartitionsToTxnTopic(name, numbers) for name, numbers in topics.items()],
+        )
+        self._coordinate(
+            ADD_PARTITIONS,
+            request,
+            lambda answer: [
+                partition.partition_error_code
+                for topic in answer.results_by_topic_v3_and_below
+                for partition in topic.results_by_partition
+            ],
+        )
+        self._enlisted.update(places)
+
+    def send(self, topic: str, partition: int, records: Packed) -> None:
+        """Send a batch on its way; `commit` waits for it."""
+        place = (topic, partition)
+        self.enlist([place])
+        link = self._leaders.leader(topic, partition)
+        sequence = self._sequences[place]
+        batch = PartitionProduceData(partition, memoryview(self._batch(records, sequence)))
+        link.send(
+            PRODUCE,
+            ProduceRequest(
+                self.transactional_id,
+                _ALL_REPLICAS,
+                int(1000 * self._seconds),
+                [TopicProduceData(topic, [batch])],
+            ),
+        )
+        self._sequences[place] = (sequence + records.count) % SEQUENCE_MODULUS
+        waiting = self._unanswered.setdefault(link, [])
+        waiting.append((place, records))
+        if len(waiting) >= _MOST_UNANSWERED or self.one_by_one:
+            self._hear(link)
+
+    def commit(self, offsets: Sequence[TopicPartition], group_metadata: bytes) -> None:
+        """Commit what was sent, and these offsets. If this raises, only a look at what was
+        committed can tell what came of it."""
+        faults.reach("before-offsets")
+        self._send_offsets(offsets, Membership.read(group_metadata))
+        self._deliver()
+        faults.reach("before-commit")
+        request = EndTxnRequest(self.transactional_id, *self._producer, True)
+        self._coordinate(END, request, lambda answer: [answer.error_code])
+        faults.reach("after-commit")
+
+    def refused(self) -> set[Pair]:
+        """Key and value of the records of the last transaction that were refused for their size."""
+        return {
+            (record.key, record.value)
+            for error, packed in self._failures
+            if error.code() in SIZE_ERRORS
+            for record in _records(packed)
+        }
+
+    def close(self) -> None:
+        self._leaders.forget()
+        self._coordinators.forget()
+        self._producer = _NOBODY
+
+    def _batch(self, records: Packed, sequence: int) -> bytearray:
+        header = BatchHeader(
+            0, MIN_LENGTH + len(records.records), -1, MAGIC, 0, TRANSACTIONAL_BIT,
+            records.count - 1, records.first_timestamp, records.last_timestamp,
+            *self._producer, sequence, records.count,
+        )  # fmt: skip
+        batch = bytearray(HEADER.pack(*header))
+        batch += records.records
+        seal(batch)
+        return batch
+
+    def _hear(self, link: Link) -> None:
+        """Take the answer to the first batch that has none yet on this connection."""
+        place, packed = self._unanswered[link].pop(0)
+        answer = link.receive()
+        code = answer.responses[0].partition_responses[0].error_code
+        if code:
+            self._failures.append((KafkaError(code), packed))
+            if self.one_by_one:  # nothing else is on its way, so the next one takes its number
+                self._sequences[place] = (self._sequences[place] - packed.count) % SEQUENCE_MODULUS
+
+    def _deliver(self) -> None:
+        """Wait until all that was sent is there."""
+        for link, waiting in self._unanswered.items():
+            while waiting:
+                self._hear(link)
+        if self._failures:
+            sizes = [each for each, _ in self._failures if each.code() in SIZE_ERRORS]
+            error = sizes[0] if sizes else self._failures[0][0]
+            raise explained(error, f"Writing of {self.transactional_id}")
+
+    def _send_offsets(self, offsets: Sequence[TopicPartition], member: Membership) -> None:
+        request = AddOffsetsToTxnRequest(self.transactional_id, *self._producer, member.group)
+        self._coordinate(ADD_OFFSETS, request, lambda answer: [answer.error_code])
+        topics: dict[str, list[TxnOffsetCommitRequestPartition]] = {}
+        for each in offsets:
+            topics.setdefault(each.topic, []).append(
+                # librdkafka reads metadata up to a zero byte, which it has written with it.
+                TxnOffsetCommitRequestPartition(
+                    each.partition, each.offset, -1, f"{each.metadata}\0"
+                )
+            )
+        wanted = TxnOffsetCommitRequest(
+            self.transactional_id,
+            member.group,
+            *self._producer,
+            member.generation,
+            member.member,
+            member.instance,
+            [TxnOffsetCommitRequestTopic(name, parts) for name, parts in topics.items()],
+        )
+        self._insist(
+            self._coordinators.coordinator(GROUP, member.group),
+            COMMIT_OFFSETS,
+            wanted,
+            lambda answer: [p.error_code for topic in answer.topics for p in topic.partitions],
+        )
+
+    def _coordinate(self, call: Call, request: Any, codes: Codes) -> Any:
+        link = self._coordinators.coordinator(TRANSACTION, self.transactional_id)
+        return self._insist(link, call, request, codes)
+
+    def _insist(self, link: Link, call: Call, request: Any, codes: Codes) -> Any:
+        """The answer, asked for again while it is only that it is too early to ask."""
+        deadline, pause = monotonic() + self._seconds, _FIRST_PAUSE
+        while True:
+            answer = link.ask(call, request)
+            code = next(filter(None, codes(answer)), 0)
+            if not code:
+                return answer
+            if code not in _SOON or monotonic() > deadline:
+                raise explained(KafkaError(code), f"{call.name} of {self.transactional_id}")
+            sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _records(packed: Packed) -> Iterable[Record]:
+    return decode_records(
+        packed.records,
+        count=packed.count,
+        compression=Compression.NONE,
+        base_offset=0,
+        base_timestamp=packed.first_timestamp,
+        append_time=None,
+    )
