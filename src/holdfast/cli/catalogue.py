@@ -48,6 +48,7 @@ GROUPS = {
         Command("hold", "keys", "Put a key on hold"),
         Command("release", "keys", "Let a key's held events out, in order"),
         Command("dead-letter", "keys", "Send a key's held events to the dead letters"),
+        Command("void", "keys", "Pass a command that the gate cannot read"),
         Command("held", "keys", "List the keys that are not simply active"),
         Command("status", "keys", "Show the state of a key"),
         Command("replay", "work", "Send events of the raw zone through a flow again"),

@@ -1,4 +1,4 @@
-"""`holdfast hold | release | dead-letter | held | status`: the keys of a flow."""
+"""`holdfast hold | release | dead-letter | void | held | status`: the keys of a flow."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -132,6 +132,37 @@ def dead_letter(
         _report(receipt, wait, output)
 
 
+def void(
+    flow: FlowName,
+    offset: Annotated[
+        int,
+        typer.Argument(metavar="OFFSET", min=0, help="Its place on the control log.",
+                       show_default=False),
+    ],
+    reason: Reason = "",
+    actor: Actor = None,
+    wait: Wait = None,
+    yes: Yes = False,
+    output: Format = None,
+    bootstrap: Bootstrap = None,
+    config: Config = None,
+) -> None:  # fmt: skip
+    """Let the gate pass a record of the control log that cannot be read.
+
+    The gate stops at such a record, because it may have been a hold, and names its offset. Find out
+    what it meant, ask for that anew, and then send this.
+
+    \b
+    Example:
+      holdfast void orders 17 --reason "typed by hand, meant nothing"
+    """
+    with open_client(bootstrap, config) as client:
+        client.flow(flow).describe()
+        confirm(f"Pass offset {offset} of {flow}.control, which may have been a hold?", yes)
+        receipt = client.flow(flow).void(offset, reason=reason, actor=actor)
+        _report(receipt, wait, output)
+
+
 def held(
     flow: FlowName,
     key: Annotated[
@@ -199,6 +230,7 @@ APPS = {
     "hold": _application(hold),
     "release": _application(release),
     "dead-letter": _application(dead_letter),
+    "void": _application(void),
     "held": _application(held),
     "status": _application(status),
 }

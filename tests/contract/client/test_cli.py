@@ -235,6 +235,8 @@ def test_flow_and_key_verbs(holdfast: Run, flow_name: str) -> None:
     waited = holdfast("hold", flow_name, "a", "--wait", "0.5", code=1)
     assert "did not become effective" in waited.stderr
     assert "offset\t3" in waited.stdout
+    holdfast("void", flow_name, "2", code=2)
+    assert "command\tvoid" in holdfast("void", flow_name, "2", "--yes").stdout
     assert json.loads(holdfast("held", flow_name, "-o", "json").stdout) == []
     assert "state\tACTIVE" in holdfast("status", flow_name, "a").stdout
 
@@ -246,6 +248,7 @@ def test_flow_and_key_verbs_with_bad_input(holdfast: Run, flow_name: str) -> Non
         ("hold", flow_name, "a"),
         ("release", flow_name, "a"),
         ("dead-letter", flow_name, "a", "--yes"),
+        ("void", flow_name, "0", "--yes"),
         ("held", flow_name),
         ("status", flow_name, "a"),
     ):
