@@ -129,9 +129,18 @@ def test_links_lead_somewhere(file: Path) -> None:
         if address.scheme:
             assert address.scheme in ("http", "https"), target
             assert re.fullmatch(r"[a-z0-9.:-]+", address.netloc), target
-        elif address.path:
-            there = (file.parent / address.path).resolve()
-            assert there in generated or there.is_file(), f"{target} in {file.name}"
+            continue
+        there = (file.parent / address.path).resolve() if address.path else file
+        assert there in generated or there.is_file(), f"{target} in {file.name}"
+        if address.fragment and there not in generated:
+            assert address.fragment in anchors(there.read_text()), f"{target} in {file.name}"
+
+
+def anchors(page: str) -> set[str]:
+    """The names by which the headings of a page are called in links."""
+    headings = re.findall(r"^#+ (.+)$", page, re.MULTILINE)
+    plain = [re.sub(r"[^\w\s-]", "", heading).strip().lower() for heading in headings]
+    return {re.sub(r"[-\s]+", "-", heading) for heading in plain}
 
 
 def test_links_are_written_anew_for_the_site() -> None:
