@@ -1,6 +1,7 @@
 """The processes of one run: started, looked after as a supervisor would, and ended."""
 
 import os
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from holdfast.pipeline.exits import REPLACED, START_AGAIN
 DISK = "4g"
 """More than a run needs. It is memory, taken as it is used."""
 RESTART_AFTER_S = 0.3
+ENDS_WITHIN_S = 120.0
 TURN_S = 0.05
 _KILLED = -9
 _AS_EXPECTED = {0, START_AGAIN, _KILLED}
@@ -130,6 +132,17 @@ class Machine:
         elif code not in _AS_EXPECTED:
             self.history.breaches.append(f"pipeline {ended.number} ended with code {code}")
         self.start_pipeline()
+
+    def end_well(self) -> None:
+        """Ask worker and pipeline to end; the broker stays. They must do so with code 0."""
+        assert self.worker is not None
+        for name, process in (("worker", self.worker), ("pipeline", self.pipeline)):
+            try:
+                code: object = process.terminate(ENDS_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                code = None
+            if code != 0:
+                self.history.breaches.append(f"the {name}, asked to end, ended with code {code}")
 
     def end(self) -> None:
         """kill -9 of everyone that is left."""

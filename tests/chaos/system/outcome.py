@@ -12,10 +12,14 @@ from holdfast.client.positions import Offsets, Partition
 from holdfast.client.settings import ClientSettings
 from holdfast.client.source import headers_of, source_of
 from holdfast.flows.commands import decode_command
+from holdfast.flows.journal import Outcome as Outcomes
 from holdfast.flows.journal import decode_journal
 from holdfast.flows.names import FlowNames
 
 PATIENCE_S = 60.0
+
+_LATER = {Outcomes.EXPIRED, Outcomes.DRAINED}
+"""What is journalled of a command after it was answered."""
 
 Coordinate = tuple[int, int]
 """Partition and offset in the events of a flow."""
@@ -72,7 +76,7 @@ def read_outcome(bootstrap: str, flow: ChaosFlow) -> Outcome:
         outcome.control[message.offset() or 0] = command.id
     for message in log.read(names.journal, flow.partitions):
         record = decode_journal(message.key(), message.value())
-        if record.command is not None:
+        if record.command is not None and record.outcome not in _LATER:
             answer = Answer(message.partition() or 0, record.command.offset, record.outcome)
             outcome.answers.append(answer)
     log.close()

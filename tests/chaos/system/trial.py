@@ -139,6 +139,7 @@ class _Trial:
             QUIET_WITHIN_S,
         )
         self.stop_load()
+        made.end_well()
         return outcomes
 
     def stop_load(self) -> None:
