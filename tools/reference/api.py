@@ -7,31 +7,49 @@ from typing import Any
 from fastapi import FastAPI
 from tools.reference.layout import block, code, page, prose, table
 
+from holdfast.access.roles import Role
 from holdfast.api.router import api_router
+from holdfast.web.route_table import route_table
 
 Document = dict[str, Any]
 
 
-def document() -> Document:
-    """The OpenAPI document, as `/api/v1/openapi.json` serves it."""
+def application() -> FastAPI:
+    """The API alone, over nothing: enough to tell what it is."""
     app = FastAPI()
     app.include_router(api_router())
-    return app.openapi()
+    return app
+
+
+def document() -> Document:
+    """The OpenAPI document, as `/api/v1/openapi.json` serves it."""
+    return application().openapi()
+
+
+def roles() -> dict[tuple[str, str], Role]:
+    """The lowest role that each method and path takes."""
+    return {
+        (method, entry.path): entry.role
+        for entry in route_table(application())
+        for method in entry.methods
+        if entry.role is not None
+    }
 
 
 def api_page() -> str:
     """The page of all routes, and of the bodies that they take and give."""
-    found = document()
+    found, needed = document(), roles()
     parts = [
         "# Routes of the API",
         "From the OpenAPI document, which a running process serves at `/api/v1/openapi.json`. "
         "How the API behaves, its errors and its live streams are in [the guide](../guides/api.md)."
-        " Every error is `application/problem+json`.",
+        " Every error is `application/problem+json`. Roles are those of "
+        "[API and dashboard for others](../guides/web.md#who-may-do-what).",
     ]
     for tag, operations in _by_tag(found).items():
         parts.append(f"## {tag.capitalize()}")
         for method, path, operation in operations:
-            parts += _operation(method, path, operation)
+            parts += _operation(method, path, operation, needed[method, path])
     parts.append("## Bodies")
     for name, schema in found["components"]["schemas"].items():
         parts += _schema(name, schema)
@@ -47,9 +65,10 @@ def _by_tag(found: Document) -> dict[str, list[tuple[str, str, Document]]]:
     return groups
 
 
-def _operation(method: str, path: str, operation: Document) -> Iterator[str]:
-    yield f"### {method} {path.replace('{', '&#123;').replace('}', '&#125;')}"
+def _operation(method: str, path: str, operation: Document, role: Role) -> Iterator[str]:
+    yield f"### {method} {path}"
     yield f"**{operation['summary']}.** {prose(operation.get('description', ''))}".strip()
+    yield f"Takes the role {role.label}."
     yield table(
         ("parameter", "in", "type", "meaning"),
         (

@@ -69,10 +69,18 @@ def test_every_route_is_there_with_its_parameters() -> None:
     found = sections(api_page(), "###")
     for path, methods in document()["paths"].items():
         for method, operation in methods.items():
-            heading = f"{method.upper()} {path}".replace("{", "&#123;").replace("}", "&#125;")
+            heading = f"{method.upper()} {path}"
             assert operation["summary"] in found[heading]
+            assert "Takes the role " in found[heading]
             for parameter in operation.get("parameters", ()):
                 assert f"`{parameter['name']}`" in found[heading], heading
+
+
+def test_roles_are_those_that_are_asked_for() -> None:
+    found = sections(api_page(), "###")
+    assert "role viewer" in found["GET /api/v1/flows"]
+    assert "role operator" in found["POST /api/v1/flows/{flow}/keys/{key}/hold"]
+    assert "role admin" in found["POST /api/v1/flows"]
 
 
 def test_every_body_that_a_route_leads_to_is_there() -> None:
