@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from confluent_kafka import KafkaError
+
 from holdfast.client.connection import parse_addresses
 from holdfast.client.settings import ClientSettings
 from holdfast.errors import TimedOutError, UnavailableError, UnreachableError
 from holdfast.pipeline.bulk.links import Call, Link
 from holdfast.pipeline.bulk.login import Security
-from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.find_coordinator_request import FindCoordinatorRequest
 from holdfast.wire.protocol.generated.metadata_request import MetadataRequest, MetadataRequestTopic
 
@@ -23,7 +24,8 @@ TRANSACTION = 1
 class Cluster:
     """Connections to the brokers of one cluster, one each, made when they are needed.
 
-    Nothing is tried again here: after an error, `forget` what was known, and ask anew.
+    One that its broker has closed while nothing was asked is made anew. Nothing else is tried again
+    here: after an error, `forget` what was known, and ask anew.
     """
 
     def __init__(self, settings: ClientSettings) -> None:
@@ -50,9 +52,8 @@ class Cluster:
         if (kind, name) not in self._coordinators:
             found = self._ask(FIND_COORDINATOR, FindCoordinatorRequest(name, kind))
             if found.error_code:
-                raise UnavailableError(
-                    f"Nobody coordinates {name!r} now ({ErrorCode(found.error_code).name})."
-                )
+                why = KafkaError(found.error_code).name()
+                raise UnavailableError(f"Nobody coordinates {name!r} now ({why}).")
             self._coordinators[kind, name] = (found.host, found.port)
         return self._link(self._coordinators[kind, name])
 
@@ -81,7 +82,7 @@ class Cluster:
     def _ask(self, call: Call, request: Any) -> Any:
         """Whichever broker of the first addresses answers. On a connection of its own: on those to
         leaders answers may be on their way."""
-        if self._guide is None:
+        if self._guide is None or _has_ended(self._guide):
             self._guide = self._first()
         return self._guide.ask(call, request)
 
@@ -92,7 +93,7 @@ class Cluster:
         return self._connect(self._bootstrap[-1])
 
     def _link(self, address: tuple[str, int]) -> Link:
-        if address not in self._links:
+        if address not in self._links or _has_ended(self._links[address]):
             self._links[address] = self._connect(address)
         return self._links[address]
 
@@ -100,6 +101,13 @@ class Cluster:
         return Link(
             *address, client_id=self._client_id, seconds=self._seconds, security=self._security
         )
+
+
+def _has_ended(link: Link) -> bool:
+    if not link.ended:
+        return False
+    link.close()
+    return True
 
 
 def _split(address: str) -> tuple[str, int]:

@@ -1,5 +1,6 @@
 """Connections to brokers: a request out, its answer in, in order, each within a deadline."""
 
+import select
 import socket
 import ssl
 from collections import deque
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from holdfast.errors import TimedOutError, UnreachableError
+from holdfast.errors import AccessDeniedError, TimedOutError, UnreachableError
 from holdfast.pipeline.bulk.login import Security
 from holdfast.wire.protocol.apis import APIS
 from holdfast.wire.protocol.errors import MalformedMessage
@@ -63,7 +64,21 @@ class Link:
             self._socket = security.secure(plain, host)
         except OSError as error:
             raise self._failed("Connecting to", error) from None
-        security.log_in(self.exchange)
+        try:
+            security.log_in(self.exchange)
+        except AccessDeniedError:
+            self.close()
+            raise
+
+    @property
+    def ended(self) -> bool:
+        """Whether the broker has closed it while nothing was asked, as it does with those that
+        idle. What can be read then is the end, since no answer is on its way."""
+        if not self._number or self._waiting or self._socket.fileno() < 0:
+            return False
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        return bool(poll.poll(0))
 
     def ask(self, call: Call, request: Any) -> Any:
         """The answer to a request; there must be none on the way."""

@@ -16,6 +16,8 @@ Exchange = Callable[[bytes], bytearray]
 
 _HANDSHAKE = 17
 _AUTHENTICATE = 36
+_MOST_ROUNDS = 1_000_000
+"""Brokers ask for some thousands; one that asks for billions would have us hang."""
 _HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
 
@@ -60,13 +62,14 @@ class Security:
     def _scram(self, exchange: Exchange, algorithm: str) -> None:
         """RFC 5802: both show that they know the password, and neither tells it."""
         name = self._name.replace("=", "=3D").replace(",", "=2C")
-        first = f"n={name},r={secrets.token_urlsafe(24)}"
-        challenge = _authenticate(exchange, f"n,,{first}".encode()).decode()
-        said = dict(part.split("=", 1) for part in challenge.split(","))
-        final = f"c=biws,r={said['r']}"
-        salted = hashlib.pbkdf2_hmac(
-            algorithm, self._password.encode(), base64.b64decode(said["s"]), int(said["i"])
-        )
+        nonce = secrets.token_urlsafe(24)
+        first = f"n={name},r={nonce}"
+        challenge = _authenticate(exchange, f"n,,{first}".encode()).decode(errors="replace")
+        theirs, salt, rounds = _challenge(challenge)
+        if not theirs.startswith(nonce):
+            raise AccessDeniedError("The broker's answer to our login is one to another login.")
+        final = f"c=biws,r={theirs}"
+        salted = hashlib.pbkdf2_hmac(algorithm, self._password.encode(), salt, rounds)
 
         def keyed(key: bytes, text: bytes) -> bytes:
             return hmac.digest(key, text, algorithm)
@@ -75,10 +78,23 @@ class Security:
         key = keyed(salted, b"Client Key")
         signature = keyed(hashlib.new(algorithm, key).digest(), everything)
         proof = base64.b64encode(bytes(a ^ b for a, b in zip(key, signature, strict=True))).decode()
-        verdict = _authenticate(exchange, f"{final},p={proof}".encode()).decode()
+        verdict = _authenticate(exchange, f"{final},p={proof}".encode()).decode(errors="replace")
         expected = base64.b64encode(keyed(keyed(salted, b"Server Key"), everything)).decode()
-        if not hmac.compare_digest(verdict.partition("v=")[2].partition(",")[0], expected):
+        shown = verdict.removeprefix("v=").partition(",")[0]
+        if not hmac.compare_digest(shown.encode(), expected.encode()):
             raise AccessDeniedError("The broker does not know our password: it is another one.")
+
+
+def _challenge(text: str) -> tuple[str, bytes, int]:
+    """Nonce, salt and number of rounds."""
+    try:
+        said = dict(part.split("=", 1) for part in text.split(","))
+        salt, rounds = base64.b64decode(said["s"], validate=True), int(said["i"])
+        if not 0 < rounds <= _MOST_ROUNDS:
+            raise ValueError(rounds)
+        return said["r"], salt, rounds
+    except (KeyError, ValueError):
+        raise AccessDeniedError(f"The broker's answer to our login is none: {text!r}.") from None
 
 
 def _authenticate(exchange: Exchange, token: bytes) -> bytes:

@@ -26,14 +26,13 @@ class Membership:
             if magic != _MAGIC:
                 raise ValueError("it begins otherwise")
             (generation,) = struct.unpack_from("=i", rest)
-            group, member, instance = rest[4:].split(b"\0", 2)
-            named, _, text = instance.partition(b"\0") if instance[:1] == b"\0" else (b"", b"", b"")
-            if instance[:1] not in (b"\0", b"\1") or named:
+            group, member, named = rest[4:].split(b"\0", 2)
+            if named != b"\1" and (named[:1] != b"\0" or named.find(b"\0", 1) != len(named) - 1):
                 raise ValueError("it ends otherwise")
+            instance = None if named == b"\1" else named[1:-1].decode()
+            return cls(group.decode(), generation, member.decode(), instance)
         except (ValueError, struct.error) as error:
             raise HoldfastError(
                 f"This version of librdkafka writes a membership as {metadata!r}, which cannot be "
                 f"read: {error}. Use the version of confluent-kafka that is locked."
             ) from None
-        found = text.rstrip(b"\0").decode() if instance[:1] == b"\0" else None
-        return cls(group.decode(), generation, member.decode(), found)

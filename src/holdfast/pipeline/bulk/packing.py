@@ -122,12 +122,11 @@ def _sizes(rows: Rows) -> Numbers:
 
 def _cut(sizes: Numbers, batch_bytes: int, most: int | None) -> list[int]:
     """The index of each batch's first record."""
-    if most == 1:
-        return list(range(len(sizes)))
     ends = np.cumsum(sizes)
     firsts, first, before = [0], 0, 0
     while True:
-        first = max(first + 1, int(np.searchsorted(ends, before + batch_bytes, side="right")))
+        full = max(first + 1, int(np.searchsorted(ends, before + batch_bytes, side="right")))
+        first = full if most is None else min(full, first + most)
         if first >= len(sizes):
             return firsts
         firsts.append(first)

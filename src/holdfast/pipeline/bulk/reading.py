@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
+from confluent_kafka import KafkaError
 
 from holdfast.errors import EventsLostError, HoldfastError, TimedOutError, UnavailableError
 from holdfast.pipeline.bulk.cluster import Cluster
@@ -121,7 +122,7 @@ class _Reader:
         code = answer.error_code or found.error_code
         if code:
             raise UnavailableError(
-                f"Reading {self} at offset {self._next} failed ({ErrorCode(code).name})."
+                f"Reading {self} at offset {self._next} failed ({KafkaError(code).name()})."
             )
         return found
 

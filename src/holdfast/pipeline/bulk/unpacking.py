@@ -13,6 +13,7 @@ from holdfast.wire.records.batch import (
     HEADER_SIZE,
     LENGTH_OFFSET,
     MAGIC,
+    MIN_LENGTH,
     BatchHeader,
     crc_of,
     header_of,
@@ -29,6 +30,10 @@ SCHEMA = pa.schema(
         ("headers", pa.binary()),  # as in a record: their number, and they; null: there are none
     ]
 )
+
+_MOST_UNFOLDED = 64 * 1024**2
+"""When compressed batches have come to so much, the rest of an answer is left for the next one:
+repetitive events shrink a thousandfold, and an Arrow column holds two gigabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +69,13 @@ def unpack(
 ) -> tuple[pa.RecordBatch, int]:
     """The visible records from `start` up to, and without, `end`. -> they, and where to read on
 
-    A batch that the data ends in is left for the next answer.
+    A batch that the data ends in is left for the next answer, and so is what unfolds to too much.
     """
     sections, after = _sections(data, start, end, Aborted(aborted))
     if not sections:
         return _nothing(), after
     if any(section.header.compression for section in sections):
-        data, sections = _unfolded(data, sections)
+        data, sections, after = _unfolded(data, sections, after)
     rows = _rows(data, sections)
     offsets = rows.column(0).to_numpy()
     low, high = np.searchsorted(offsets, (start, end))
@@ -90,6 +95,8 @@ def _sections(
     found: list[_Section] = []
     while size - position >= HEADER_SIZE:
         header = header_of(data, position)
+        if header.batch_length < MIN_LENGTH or header.record_count < 0:
+            raise UndecodableRecords(f"What is behind offset {after - 1} is no batch")
         stop = position + LENGTH_OFFSET + header.batch_length
         if stop > size:
             break
@@ -110,14 +117,19 @@ def _sections(
     return found, min(after, end)
 
 
-def _unfolded(data: bytearray, sections: list[_Section]) -> tuple[bytearray, list[_Section]]:
+def _unfolded(
+    data: bytearray, sections: list[_Section], after: int
+) -> tuple[bytearray, list[_Section], int]:
     """The same, where some are compressed: all their records, plain, one behind the other."""
-    plain, moved, view = bytearray(), [], memoryview(data)
+    plain, view = bytearray(), memoryview(data)
+    moved: list[_Section] = []
     for section in sections:
         at = len(plain)
+        if at >= _MOST_UNFOLDED:
+            return plain, moved, section.header.base_offset
         plain += decompress(section.header.compression, view[section.start : section.end])
         moved.append(_Section(section.header, at, len(plain)))
-    return plain, moved
+    return plain, moved, after
 
 
 def _rows(data: bytearray, sections: list[_Section]) -> pa.RecordBatch:
@@ -142,6 +154,8 @@ def _rows(data: bytearray, sections: list[_Section]) -> pa.RecordBatch:
     ):
         raise UndecodableRecords("A record's length does not fit its fields")
     offset += np.repeat([section.header.base_offset for section in sections], counts)
+    if (np.diff(offset) <= 0).any():
+        raise UndecodableRecords("Records are not in the order of their offsets")
     timestamp += np.repeat([section.header.base_timestamp for section in sections], counts)
     for section, last in zip(sections, np.cumsum(counts), strict=True):
         if section.header.has_append_time:

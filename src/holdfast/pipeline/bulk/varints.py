@@ -8,7 +8,7 @@ from holdfast.wire.records.compression import UndecodableRecords
 Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int64]
 
-_LIMITS = np.array([1 << shift for shift in range(7, 63, 7)], np.uint64)
+_LIMITS = np.array([1 << shift for shift in range(7, 64, 7)], np.uint64)
 
 
 def read_varints(data: Bytes, at: Numbers) -> tuple[Numbers, Numbers]:
