@@ -38,8 +38,10 @@ class Faults:
         self._senders = senders
         self._dice = random.Random(f"{seed} faults")
         self._underway: list[_Underway] = []
+        self._waiting: Planned | None = None
+        """What is due, but had nothing to hit yet: its object is away, or has it already."""
         self.skipped: list[str] = []
-        """What could not be inflicted just then: its object was away, or had it already."""
+        """What had nothing to hit until the next one was due."""
         self._ways: dict[Kind, Callable[[Planned], bool]] = {
             Kind.BROKER_KILLED: self._kill_broker,
             Kind.BROKER_RESTARTED: self._restart_broker,
@@ -69,17 +71,24 @@ class Faults:
         return kinds
 
     def inflict(self, fault: Planned) -> None:
-        """Begin it. What lasts is ended by `end_due`."""
-        if not self._ways[fault.kind](fault):
-            self.skipped.append(fault.kind)
+        """Begin it, now or as soon as it can be."""
+        if self._waiting is not None:
+            self.skipped.append(self._waiting.kind)
+        self._waiting = fault
+        self.take_turn()
 
-    def end_due(self) -> None:
-        """End what has lasted long enough."""
+    def take_turn(self) -> None:
+        """End what has lasted long enough, and begin what waits."""
         for each in [each for each in self._underway if each.over()]:
             self._end(each)
+        if self._waiting is not None and self._ways[self._waiting.kind](self._waiting):
+            self._waiting = None
 
     def heal(self) -> None:
         """End all that is under way, and set the clocks right."""
+        if self._waiting is not None:
+            self.skipped.append(self._waiting.kind)
+            self._waiting = None
         for each in list(self._underway):
             self._end(each)
         self._machine.broker_clock.set(0.0)

@@ -124,6 +124,7 @@ class Pipeline(Process):
         self, bootstrap: str, folder: Path, number: int, environment: Mapping[str, str]
     ) -> None:
         self.number = number
+        self._ran = False
         # The folder for scratch is another for each, as on another machine; the lake is one.
         super().__init__(
             [
@@ -141,7 +142,9 @@ class Pipeline(Process):
 
     @property
     def runs(self) -> bool:
-        return "Pipeline running on " in self.said()
+        """Whether it has said so, at least."""
+        self._ran = self._ran or "Pipeline running on " in self.said()
+        return self._ran
 
     def kill_spark(self) -> str:
         return self.kill_descendant(0.0, "java", "org.apache.spark")

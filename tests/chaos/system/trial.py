@@ -163,7 +163,7 @@ class _Trial:
 
     def _pass_time(self, faults: Faults, until: float) -> None:
         while time.monotonic() < until:
-            faults.end_due()
+            faults.take_turn()
             self._machine.run_for(0.05)
 
     def _wait(self, condition: Callable[[], bool], what: str, timeout: float) -> None:
