@@ -54,6 +54,11 @@ def test_dialogs_and_phone_pass_axe_too(new_context: NewContext) -> None:
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Send event").click()
     assert not serious(page), "send dialog"
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="More").click()
+    assert not serious(page), "menu"
+    page.get_by_role("dialog", name="More").get_by_role("link", name="Groups and lag").click()
+    expect(page.get_by_role("heading", name="Groups and lag")).to_be_visible()
 
 
 def test_page_that_is_none_says_so_and_leads_on(browser: Browser, stack: Stack) -> None:

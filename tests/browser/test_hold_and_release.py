@@ -151,6 +151,11 @@ def test_dead_letters_are_shown_with_their_reason(page: Page, stack: Stack, stem
     expect(page.locator("#messages")).to_contain_text("poison")
     expect(page.locator("#event")).to_contain_text("It was held when its key was dead-lettered.")
     expect(page.locator(".reasons")).to_contain_text("dead-lettered")
+    page.get_by_role("button", name="Redrive…").click()
+    redrive = page.get_by_role("dialog", name="Redrive")
+    expect(redrive).to_contain_text("Redrive the dead letter")
+    redrive.get_by_role("button", name="Close").click()
+    expect(redrive).to_be_hidden()
     page.goto(f"/audit?flow={FLOW}&q=given up {stem}&outcome=dead-lettered")
     expect(page.locator("main tbody tr")).to_contain_text(key)
 

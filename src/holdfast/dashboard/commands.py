@@ -1,11 +1,12 @@
 """Commands as rows: what was asked, what came of it, and from which event on it holds."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.dashboard.key_name import KeyName
 from holdfast.dashboard.looks import Look, outcome_look, pending_look
-from holdfast.dashboard.words import clock, number, rate
+from holdfast.dashboard.words import clock, number, rate, short, size
 from holdfast.flows.journal import Outcome
 from holdfast.views.audit import MAX_PAGE, AuditQuery, AuditRow, HistoryItem, history_of
 from holdfast.views.flow_view import FlowView
@@ -131,6 +132,20 @@ def _title(command: str, outcome: Outcome | None) -> str:
     return outcome.value.replace("-", " ").capitalize()
 
 
+def note_of(row: AuditRow) -> str:
+    """What else a row says, for people: settings that have changed are JSON in the journal."""
+    if row.outcome is not Outcome.CHANGED:
+        return row.note
+    try:
+        said = json.loads(row.note)
+        each = f"{short(said['key_events'])} events or {size(said['key_bytes'])} a key"
+        whole = f"{short(said['flow_events'])} events or {size(said['flow_bytes'])} in all"
+        told = f"at most {each}, {whole}; at the limit: {said['overflow']}"
+        return f"{told}; schema: {said['schema']}" if said.get("schema") else told
+    except (ValueError, KeyError, TypeError):
+        return row.note
+
+
 def _what(asked: AuditRow, shown: AuditRow | None, now: int) -> str:
     """The part of a row that is a sentence."""
     told = [asked.reason]
@@ -142,8 +157,8 @@ def _what(asked: AuditRow, shown: AuditRow | None, now: int) -> str:
         told.append(f"through {shown.partition}:{shown.drained_through}")
     if shown is not None and shown.superseded_by is not None:
         told.append(f"the command at {number(shown.superseded_by)} acted instead")
-    if shown is not None and shown.note:
-        told.append(shown.note)
-    if asked.note and asked is not shown:
-        told.append(asked.note)
+    if shown is not None:
+        told.append(note_of(shown))
+    if asked is not shown:
+        told.append(note_of(asked))
     return ", ".join(part for part in told if part)

@@ -27,6 +27,8 @@ _NOW_AT = 0.88
 _MOST_TICKS = 400
 _LABEL_GAP = 9.0
 """Per cent; labels of flags that are nearer would run into each other."""
+_LETTER = 0.85
+"""Per cent of the picture at its least width that a letter takes."""
 _NARROW = 6.0
 """Per cent; a band that is narrower has no room for its word."""
 _GRID_STEPS_MS = tuple(
@@ -123,8 +125,10 @@ def timeline(
     span: str,
     now: int,
     expires_at: int | None,
+    buffered: int = 0,
 ) -> Timeline:
-    """The picture of the last `span`: one of SPANS, or `all` for as far as is known."""
+    """The picture of the last `span`: one of SPANS, or `all` for as far as is known. `buffered` is
+    how many events are held now."""
     outcomes = sorted(
         (row for item in history for row in item.effective if row.outcome),
         key=lambda row: row.place,
@@ -135,7 +139,7 @@ def timeline(
     shown = [arrival for arrival in arrivals if window.start <= arrival.at <= now][-_MOST_TICKS:]
     kept = {arrival for arrival in shown if _is_held(arrival, held)}
     drains = [s for s in stretches if s.state is KeyState.DRAINING]
-    path, peak = _buffered(window, sorted(kept, key=lambda a: a.at), drains)
+    path, peak = _buffered(window, sorted(kept, key=lambda a: a.at), stretches, buffered)
     return Timeline(
         now=window.x(now),
         now_label=clock(now, now)[:5],
@@ -149,6 +153,18 @@ def timeline(
         grid=_grid(window),
         summary=_summary(stretches, now, peak),
     )
+
+
+def held_since(history: Sequence[HistoryItem]) -> int | None:
+    """When the hold began that is still there, or that still drains; None if there is none."""
+    began: dict[int, int] = {}
+    rows = (row for item in history for row in item.effective)
+    for row in sorted(rows, key=lambda row: row.place):
+        if row.outcome is Outcome.HELD:
+            began.setdefault(row.partition, row.at)
+        elif row.outcome is Outcome.DRAINED:
+            began.pop(row.partition, None)
+    return min(began.values(), default=None)
 
 
 def fitting_span(since: int | None, now: int) -> str:
@@ -247,8 +263,7 @@ def _band(window: _Window, stretch: _Stretch) -> Band:
     width = round(window.x(window.now if stretch.until is None else stretch.until) - x, 2)
     style = {"ACTIVE": "active", "HELD": "held", "DRAINING": "drain"}[stretch.state.value]
     label = stretch.state.value if width >= _NARROW else ""
-    # A letter takes about 0.65 per cent of the picture at its least width.
-    room = int(width / 0.65) - len(label) - 4
+    room = int(width / _LETTER) - len(label) - 4
     if label and stretch.reason and stretch.state is KeyState.HELD and room > 8:
         reason = stretch.reason
         label += f": {reason if len(reason) <= room else reason[: room - 1] + '…'}"
@@ -266,18 +281,24 @@ def _drain(window: _Window, stretch: _Stretch) -> Band:
 
 
 def _buffered(
-    window: _Window, kept: Sequence[Arrival], drains: Sequence[_Stretch]
+    window: _Window, kept: Sequence[Arrival], stretches: Sequence[_Stretch], held_now: int
 ) -> tuple[str, int]:
     """The area under the number of held events, and its highest value."""
-    points: list[tuple[float, float]] = [(window.start, 0.0)]
+    points: list[tuple[float, float]] = [(window.start, 0)]
+    drains = [s for s in stretches if s.state is KeyState.DRAINING and _seen(window, s)]
     level, waiting = 0, list(kept)
+    if stretches and not drains:
+        # What is held and did not arrive within the picture was there before.
+        level = max(0, held_now - len(kept))
+        began = max(window.start, min(stretches[-1].since, kept[0].at if kept else window.now))
+        points += [(began, 0), (began, level)]
     for drain in drains:
         until = window.now if drain.until is None else drain.until
         level = _rise(points, [a for a in waiting if a.at <= drain.since], level)
         waiting = [a for a in waiting if a.at > drain.since]
         behind = [a for a in waiting if a.at <= until]
         waiting = [a for a in waiting if a.at > until]
-        left = _left(drain, kept, until, level + len(behind))
+        left = _left(drain, kept, until, min(held_now, level + len(behind)))
         if until > window.start:
             points += [(max(drain.since, window.start), level), (until, left)]
         level = left
@@ -286,7 +307,7 @@ def _buffered(
     peak = max(1.0, *(height for _, height in points))
     body = "L".join(f"{10 * window.x(at):.1f},{34 - 30 * h / peak:.1f}" for at, h in points)
     end = 10 * window.x(window.now)
-    return f"M0,34L{body}L{end:.1f},34Z", round(peak) if len(points) > 2 else 0
+    return f"M0,34L{body}L{end:.1f},34Z", round(peak) if any(h for _, h in points) else 0
 
 
 def _left(drain: _Stretch, kept: Sequence[Arrival], until: int, most: int) -> int:

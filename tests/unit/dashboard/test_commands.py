@@ -1,10 +1,13 @@
 """Commands as rows: pending until effective; those that were asked for together are one."""
 
-from holdfast.dashboard.commands import command_row, times_to_effective, together
+from dataclasses import replace
+
+from holdfast.dashboard.commands import command_row, note_of, times_to_effective, together
 from holdfast.dashboard.live import drain_rate
 from holdfast.dashboard.looks import key_looks
 from holdfast.flows.journal import Outcome
 from holdfast.flows.status import KeyState
+from holdfast.gate.settings import GateSettings
 from holdfast.views.audit import AuditRow, HistoryItem, history_of
 from holdfast.views.keys import KeyRow
 from holdfast.views.series import Sample
@@ -39,6 +42,17 @@ def test_command_is_pending_until_the_journal_has_it() -> None:
     assert row.what == "disputed"
     assert [(cut.partition, cut.offset) for cut in row.cuts] == [(0, 40)]
     assert times_to_effective([row, pending]) == [200]
+
+
+def test_changed_settings_are_said_in_words() -> None:
+    settings = GateSettings(overflow="dead-letter", schema="id BIGINT")
+    row = replace(came(b"", NOW, Outcome.CHANGED), key=None, note=settings.document)
+    assert note_of(row) == (
+        "at most 1.0M events or 1.0 GiB a key, 10M events or 10.0 GiB in all; "
+        "at the limit: dead-letter; schema: id BIGINT"
+    )
+    assert note_of(replace(row, note="not JSON")) == "not JSON"
+    assert note_of(replace(row, outcome=Outcome.HELD, note="as it is")) == "as it is"
 
 
 def test_commands_of_one_request_are_one_row() -> None:

@@ -4,7 +4,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from holdfast.dashboard.sparkline import HEIGHT, sparkline
-from holdfast.dashboard.timeline import Arrival, Timeline, fitting_span, timeline, was_held
+from holdfast.dashboard.timeline import (
+    Arrival,
+    Timeline,
+    fitting_span,
+    held_since,
+    timeline,
+    was_held,
+)
 from holdfast.flows.journal import Outcome
 from holdfast.views.audit import AuditRow, HistoryItem
 
@@ -95,6 +102,34 @@ def test_hold_that_stops_a_drain_leaves_the_rest_buffered() -> None:
     picture = timeline(history, arrivals, span="1h", now=NOW, expires_at=None)
     heights = [float(p.split(",")[1]) for p in picture.buffered[1:-1].split("L")]
     assert heights[-2] < 34, "one of two is still there"
+
+
+def levels(picture: Timeline) -> list[float]:
+    """Heights of the area from left to right, as a share of its highest."""
+    points = picture.buffered[1:-1].split("L")[1:-1]
+    return [round((34 - float(point.split(",")[1])) / 30, 2) for point in points]
+
+
+def test_what_was_held_before_the_picture_begins_is_in_it() -> None:
+    history = (effective(40, Outcome.HELD, 100),)
+    arrivals = [Arrival(NOW - minutes * MINUTE, 0, 200 - minutes) for minutes in (4, 3)]
+    shown = timeline(history, arrivals, span="15m", now=NOW, expires_at=None, buffered=8)
+    assert shown.peak == 8
+    assert levels(shown)[2] == 0.75, "six of eight came before"
+    assert levels(shown)[-1] == 1
+
+
+def test_running_drain_leads_to_what_is_held_now() -> None:
+    arrivals = [Arrival(NOW - minutes * MINUTE, 0, 140 - minutes) for minutes in (35, 30, 25, 22)]
+    shown = timeline(HISTORY[2:], arrivals, span="1h", now=NOW, expires_at=None, buffered=1)
+    assert shown.peak == 4
+    assert levels(shown)[-1] == 0.25
+
+
+def test_span_goes_back_to_where_the_hold_began_that_still_drains() -> None:
+    assert held_since(HISTORY[2:]) == NOW - 40 * MINUTE
+    assert held_since(HISTORY) == NOW - 5 * MINUTE
+    assert held_since(HISTORY[1:]) is None
 
 
 def test_span_fits_the_hold() -> None:

@@ -61,4 +61,11 @@ def key_timeline(
 ) -> Timeline:
     """The key's picture."""
     found = view.key(key)
-    return timeline(found.history, arrivals, span=span, now=now, expires_at=found.row.expires_at)
+    return timeline(
+        found.history,
+        arrivals,
+        span=span,
+        now=now,
+        expires_at=found.row.expires_at,
+        buffered=found.row.events,
+    )

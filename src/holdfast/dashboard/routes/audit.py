@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from holdfast.api.auditing import audit_page
 from holdfast.api.key_paths import key_from_path
+from holdfast.dashboard.commands import note_of
 from holdfast.dashboard.key_name import KeyName
 from holdfast.dashboard.looks import Look, outcome_look, pending_look
 from holdfast.dashboard.pages.messages import time_of
@@ -27,6 +28,10 @@ class AuditLine:
     row: AuditRow
     key: KeyName | None
     look: Look
+
+    @property
+    def note(self) -> str:
+        return note_of(self.row)
 
 
 def add(router: APIRouter) -> None:
@@ -49,7 +54,13 @@ def add(router: APIRouter) -> None:
             "outcome": outcome, "since": since,
         }  # fmt: skip
         values: dict[str, Any] = {"flow": name, "flows": flows, "given": given}
-        values |= {"commands": COMMANDS, "outcomes": list(Outcome), "lines": [], "next": ""}
+        values |= {
+            "commands": COMMANDS,
+            "outcomes": list(Outcome),
+            "lines": [],
+            "next": "",
+            "first": "",
+        }
         values |= {"cursor": cursor, "stopped_early": False, "key": None, "stream": visit.live()}
         if name:
             values |= await _lines(visit, name, given, cursor)
@@ -69,8 +80,10 @@ async def _lines(visit: Visit, flow: str, given: dict[str, str], cursor: str) ->
         cursor=cursor or None,
     )
     found = await audit_page(visit.services, visit.flow(flow), query, visit.actor)
-    following = urlencode({n: v for n, v in {**given, "cursor": found.cursor}.items() if v})
+    first = urlencode({name: value for name, value in given.items() if value})
+    following = f"{first}&{urlencode({'cursor': found.cursor})}"
     return {
+        "first": first,
         "lines": [_line(row) for row in found.rows],
         "next": following if found.cursor else "",
         "stopped_early": found.stopped_early,

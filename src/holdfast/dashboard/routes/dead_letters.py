@@ -33,6 +33,8 @@ class Reasons:
 
     found: tuple[Reason, ...]
     looked_at: int
+    more: bool
+    """There are older ones, which were not looked at."""
 
 
 def add(router: APIRouter) -> None:
@@ -79,10 +81,10 @@ def _letters(
 def _reasons(visit: Visit, view: FlowView, chosen: MessageFilter) -> Reasons:
     partitions = tuple(range(view.definition.partitions))
     query = Browse(topic=view.names.dlq, partitions=partitions, limit=MAX_PAGE)
-    found = browse(visit.services.connection, query, view.definition.masks, visit.actor).records
+    page = browse(visit.services.connection, query, view.definition.masks, visit.actor)
     kinds: Counter[str] = Counter()
     examples: dict[str, str] = {}
-    for seen in found:
+    for seen in page.records:
         kind = _text(seen.record.header(ERROR)) or "unknown"
         kinds[kind] += 1
         examples.setdefault(kind, _text(seen.record.header(MESSAGE)))
@@ -92,11 +94,12 @@ def _reasons(visit: Visit, view: FlowView, chosen: MessageFilter) -> Reasons:
         is_chosen = chosen.header == wanted
         address = chosen.address(header="" if is_chosen else wanted, cursor="", event="")
         reasons.append(Reason(kind, examples[kind], count, address, is_chosen))
-    return Reasons(tuple(reasons), len(found))
+    return Reasons(tuple(reasons), len(page.records), page.cursor is not None)
 
 
 def _counts(visit: Visit, views: list[FlowView]) -> dict[str, int]:
-    """How many letters each flow has."""
+    """How much each flow's log of dead letters has: offsets, which markers take, too. So only none
+    is known to be none."""
     places = [
         Partition(view.names.dlq, number)
         for view in views

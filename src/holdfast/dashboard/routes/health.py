@@ -46,6 +46,11 @@ class HealthPage:
     ready: bool
     flows: tuple[FlowHealth, ...]
 
+    @property
+    def says_why(self) -> bool:
+        """Whether any part has something to say about its state."""
+        return any(flow.reason or any(p.part.reason for p in flow.parts) for flow in self.flows)
+
 
 def add(router: APIRouter) -> None:
     @router.get("/health")

@@ -16,7 +16,7 @@ from holdfast.dashboard.forms import EXPIRIES
 from holdfast.dashboard.key_name import KeyName
 from holdfast.dashboard.live import changes_of, live_address, stream
 from holdfast.dashboard.pages.key import SPAN_TITLES, key_page, key_timeline
-from holdfast.dashboard.timeline import SPANS, Arrival, Timeline, fitting_span
+from holdfast.dashboard.timeline import SPANS, Arrival, Timeline, fitting_span, held_since
 from holdfast.dashboard.values import EventView, event_view
 from holdfast.dashboard.visit import Viewing, Visit
 from holdfast.flows.keys import partition_of
@@ -77,7 +77,8 @@ def add(router: APIRouter) -> None:
         view = visit.flow(flow)
         stream = live_address(f"{KeyName(key).path(flow)}/live", view.changes)
         shown = key_page(view, key, visit.now)
-        span = span or fitting_span(shown.row.oldest or shown.row.since, visit.now)
+        since = held_since(view.key(key).history) or shown.row.oldest or shown.row.since
+        span = span or fitting_span(since, visit.now)
         return visit.page(
             "key.html",
             here=f"/flows/{flow}",

@@ -7,6 +7,7 @@ from typing import Annotated, Any, get_args
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
+from holdfast.access.tokens import TOKENS_TOPIC
 from holdfast.api.browsing import Order, TopicRole, topic_of
 from holdfast.api.key_paths import key_from_path, key_to_path
 from holdfast.client.positions import Offsets, Partition
@@ -14,7 +15,12 @@ from holdfast.client.topics import Topic, Topics
 from holdfast.dashboard.pages.messages import MessageFilter, message_page
 from holdfast.dashboard.visit import Viewing, Visit
 from holdfast.errors import NotFoundError
+from holdfast.flows.names import REGISTRY_TOPIC
+from holdfast.flows.quality import QUALITY_TOPIC
+from holdfast.flows.redriven import REDRIVEN_TOPIC
 from holdfast.flows.registry import FlowDefinition
+from holdfast.flows.reports import REPORTS_TOPIC
+from holdfast.flows.runs import RUNS_TOPIC
 
 _ROLES: tuple[TopicRole, ...] = get_args(TopicRole)
 _MEANINGS = {
@@ -25,6 +31,14 @@ _MEANINGS = {
     "control": "what was asked",
     "journal": "what came of it",
     "status": "states of keys",
+}
+_OF_ALL_FLOWS = {
+    REGISTRY_TOPIC: "which flows there are",
+    REPORTS_TOPIC: "how each part of the pipeline is",
+    RUNS_TOPIC: "runs, and how far they are",
+    REDRIVEN_TOPIC: "dead letters that were redriven",
+    QUALITY_TOPIC: "reports of quality",
+    TOKENS_TOPIC: "tokens, hashed",
 }
 
 
@@ -128,7 +142,12 @@ def _lines(visit: Visit) -> list[TopicLine]:
     topics = Topics(visit.services.connection).list()
     counts = _counts(visit, topics)
     lines = [
-        _line(topic, *owners.get(topic.name, ("", "")), *counts[topic.name]) for topic in topics
+        _line(
+            topic,
+            *owners.get(topic.name, ("", _OF_ALL_FLOWS.get(topic.name, ""))),
+            *counts[topic.name],
+        )
+        for topic in topics
     ]
     return sorted(lines, key=lambda line: (not line.flow, line.flow, line.name))
 

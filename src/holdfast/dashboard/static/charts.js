@@ -21,12 +21,16 @@
       axes: [{ ...axis, values: clock, space: 90 }, { ...axis, size: 44 }, { ...axis, scale: "lag", side: 1, size: 56, grid: { show: false } }],
       series: [
         { label: "UTC", value: (chart, at) => (at === null ? "–" : clock(chart, [at])[0]) },
-        { label: "in /s", stroke: data, width: 1.5, points: { show: false } },
-        { label: "out /s", stroke: ok, width: 1.5, points: { show: false } },
-        { label: "lag", scale: "lag", stroke: held, width: 1.5, dash: [4, 3], points: { show: false } },
+        { label: "in /s", stroke: data, width: 1.5, points: { show: false }, value },
+        { label: "out /s", stroke: ok, width: 1.5, points: { show: false }, value },
+        { label: "lag", scale: "lag", stroke: held, width: 1.5, dash: [4, 3], points: { show: false }, value },
       ],
+      hooks: { setCursor: [now] },
     };
   }
+  function value(chart, n) { return n === null ? "–" : n > 0 && n < 9.95 ? n.toFixed(1) : Math.round(n).toLocaleString("en"); }
+  /* Where nobody points, the legend says how it is now. */
+  function now(chart) { if (chart.cursor.left < 0) chart.setLegend({ idx: chart.data[0].length - 1 }); }
   const charts = new Map();
   async function refresh(place) {
     let series;
@@ -39,6 +43,7 @@
     const chart = charts.get(place);
     if (chart) chart.setData(rows);
     else charts.set(place, new uPlot(options(place.clientWidth), rows, place));
+    now(charts.get(place));
   }
   function again() {
     for (const [place, chart] of charts) { chart.destroy(); charts.delete(place); refresh(place); }
