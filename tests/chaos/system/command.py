@@ -9,6 +9,7 @@ compares what everybody saw with what is there; `holdfast verify` must agree.
 import argparse
 import json
 import secrets
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,13 +35,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         kinds=[Kind(name) for name in arguments.only] if arguments.only else tuple(Kind),
     )
     print(f"seed {settings.seed}, {arguments.minutes:g} minutes, in {folder}", flush=True)
-    report = run(settings, folder, verify, lambda line: print(line, flush=True))
+    try:
+        report = run(settings, folder, verify, lambda line: print(line, flush=True))
+    except TimeoutError as error:
+        print(f"seed {settings.seed}: NOT as promised: {error}; history and logs are in {folder}")
+        return 1
     for line in [*report.findings.lines(), *filter(None, report.verify.values())]:
         print(line)
     print("\n".join(report.table()))
     print(f"seed {settings.seed}: {'all as promised' if report.as_promised else 'NOT as promised'}")
     if not report.as_promised:
         print(f"the history, the logs and the lake are in {folder}")
+    elif not arguments.keep:
+        shutil.rmtree(folder)
     print(json.dumps(report.document()), flush=True)
     return 0 if report.as_promised else 1
 

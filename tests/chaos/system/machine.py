@@ -3,7 +3,7 @@
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,8 +21,10 @@ RESTART_AFTER_S = 0.3
 ENDS_WITHIN_S = 120.0
 TURN_S = 0.05
 _KILLED = -9
-_AS_EXPECTED = {0, START_AGAIN, _KILLED}
-"""How a pipeline may end that nobody has replaced."""
+_ENDED_WELL = {START_AGAIN, _KILLED}
+"""How a pipeline may end that nobody has replaced, ..."""
+_REPLACED_WELL = {REPLACED, START_AGAIN, _KILLED}
+"""... and one that was replaced. It lets `START_AGAIN` be: Spark may fall first."""
 
 
 class Machine:
@@ -97,8 +99,7 @@ class Machine:
             self._again("worker", self.start_worker)
         for replaced in self.pipelines[:-1]:
             if replaced.exit_code is not None:
-                self.pipelines.remove(replaced)
-                replaced.end()
+                self._bury(replaced, _REPLACED_WELL)
 
     def run_for(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -122,16 +123,16 @@ class Machine:
 
     def _follow_pipeline(self) -> None:
         """A new one in the place of the one that has ended."""
-        ended = self.pipelines.pop()
-        ended.end()  # what it has started, if that is still there
-        code = ended.exit_code
-        if code == REPLACED:
-            self.history.breaches.append(
-                f"pipeline {ended.number} ended as replaced, but by nobody"
-            )
-        elif code not in _AS_EXPECTED:
-            self.history.breaches.append(f"pipeline {ended.number} ended with code {code}")
+        self._bury(self.pipeline, _ENDED_WELL)
         self.start_pipeline()
+
+    def _bury(self, ended: Pipeline, well: Collection[int]) -> None:
+        self.pipelines.remove(ended)
+        if ended.exit_code not in well:
+            self.history.breaches.append(
+                f"pipeline {ended.number} ended with code {ended.exit_code}"
+            )
+        ended.end()  # what it has started, if that is still there
 
     def end_well(self) -> None:
         """Ask worker and pipeline to end; the broker stays. They must do so with code 0."""
