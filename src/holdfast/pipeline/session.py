@@ -97,6 +97,16 @@ def use_pool(session: SparkSession, pool: str) -> None:
     session.sparkContext.setLocalProperty("spark.scheduler.pool", pool)
 
 
+def for_few_rows(session: SparkSession) -> SparkSession:
+    """A session beside this one, which shares all with it but that its queries are neither compiled
+    nor planned again after each stage: over few rows that takes longer than to run them."""
+    beside = session.newSession()
+    beside.conf.set("spark.sql.codegen.wholeStage", "false")
+    beside.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+    beside.conf.set("spark.sql.adaptive.enabled", "false")
+    return beside
+
+
 def _settings(
     folder: Path,
     master: str,

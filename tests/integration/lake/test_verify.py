@@ -1,7 +1,9 @@
-"""Verify: clean on real histories, red with the coordinates on each fault that was planted."""
+"""Verify: clean over a real history, and red on each fault that is planted in it."""
 
 import json
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 
 import pytest
 from pyspark.sql import SparkSession
@@ -18,9 +20,11 @@ from tests.integration.lake.history import (
 )
 
 from holdfast.client.source import SOURCE
-from holdfast.pipeline.lake.audit.verification import Fault
+from holdfast.pipeline.lake.audit.verification import Fault, Verification
 
 pytestmark = pytest.mark.spark
+
+Place = tuple[int, int]
 
 
 def test_a_real_history_is_clean_and_every_event_is_accounted_for(
@@ -39,82 +43,38 @@ def test_a_real_history_is_clean_and_every_event_is_accounted_for(
     json.dumps(found.document())
 
 
-def test_a_lost_event_is_found(story: Story, spark: SparkSession) -> None:
-    lost: list[tuple[int, int]] = []
+@dataclass
+class Spoilt:
+    """The history with faults in it, each of another key, and what one audit found."""
 
-    def lose(records: list[Sent]) -> list[Sent]:
-        lost.append(source(records.pop(of_key(records, b"k2")[1])))
-        return records
+    planted: dict[Fault, list[Place]] = field(default_factory=dict)
+    verification: Verification | None = None
 
-    with rewritten(story.world, story.world.names.processed, lose):
-        found = story.verify(spark, full=True)
-    assert not found.clean
-    assert faults(found) == {Fault.LOST: lost}
+    def found(self, fault: Fault) -> list[Place]:
+        assert self.verification is not None
+        return faults(self.verification).get(fault, [])
 
-
-def test_a_doubled_event_is_found(story: Story, spark: SparkSession) -> None:
-    doubled: list[tuple[int, int]] = []
-
-    def double(records: list[Sent]) -> list[Sent]:
-        records.append(records[of_key(records, b"k2")[1]])
-        doubled.append(source(records[-1]))
-        return records
-
-    with rewritten(story.world, story.world.names.processed, double):
-        found = story.verify(spark, full=True)
-    assert faults(found) == {Fault.DOUBLED: doubled}
-
-
-def test_two_swapped_events_are_found(story: Story, spark: SparkSession) -> None:
-    swapped: list[tuple[int, int]] = []
-
-    def swap(records: list[Sent]) -> list[Sent]:
-        first, second = of_key(records, b"k2")[1:3]
+    def processed(self, records: list[Sent]) -> list[Sent]:
+        """Lose, double, swap, change and hurry; and two records from nowhere."""
+        lost = of_key(records, b"k2")[1]
+        self.planted[Fault.LOST] = [source(records[lost])]
+        doubled = records[of_key(records, b"k3")[1]]
+        self.planted[Fault.DOUBLED] = [source(doubled)]
+        first, second = of_key(records, b"k4")[1:3]
         records[first], records[second] = records[second], records[first]
-        swapped.append(source(records[first]))
-        return records
+        self.planted[Fault.SWAPPED] = [source(records[first])]
+        changed = of_key(records, b"k5")[0]
+        key, _, *rest = records[changed]
+        records[changed] = (key, b'{"n": 666}', *rest)
+        self.planted[Fault.ALTERED] = [source(records[changed])]
+        nowhere = (b"k3", b"{}", [(SOURCE, b"0:1000000")], 1, 0)
+        del records[lost]
+        self._hurry(records)
+        return [*records, doubled, nowhere, (b"k3", b"{}", [], 1, 0)]
 
-    with rewritten(story.world, story.world.names.processed, swap):
-        found = story.verify(spark, full=True)
-    assert faults(found) == {Fault.SWAPPED: swapped}
-
-
-def test_an_event_let_through_a_hold_is_found(story: Story, spark: SparkSession) -> None:
-    """It passed as if nobody held its key, so held does not have it."""
-    world = story.world
-    through: list[Sent] = []
-
-    def take(records: list[Sent]) -> list[Sent]:
-        through.append(records.pop(of_key(records, b"stays")[0]))
-        return records
-
-    with rewritten(world, world.names.held, take):
-        with rewritten(world, world.names.processed, lambda records: [*records, *through]):
-            found = story.verify(spark, full=True)
-    assert faults(found)[Fault.LET_THROUGH] == [source(through[0])]
-    assert Fault.LOST not in faults(found)
-    assert Fault.DOUBLED not in faults(found)
-
-
-def test_a_held_event_that_came_out_before_its_release_is_found(
-    story: Story, spark: SparkSession
-) -> None:
-    world = story.world
-    held = next(sent for sent in contents(world, world.names.held) if sent[0] == b"stays")
-    with rewritten(world, world.names.processed, lambda records: [*records, held]):
-        found = story.verify(spark, full=True)
-    assert faults(found) == {Fault.TOO_EARLY: [source(held)]}
-
-
-def test_a_held_event_that_came_out_before_a_release_that_followed_is_found(
-    story: Story, spark: SparkSession
-) -> None:
-    """Each in its place but for the time: an event that passed below the release's cut lies behind
-    the first held one, and the order of the key is kept."""
-    world = story.world
-    early: list[tuple[int, int]] = []
-
-    def hurry(records: list[Sent]) -> list[Sent]:
+    def _hurry(self, records: list[Sent]) -> None:
+        """An event that was held and released comes out before one that passed below the cut of
+        the release, and all else is as it should be: the order of its key, too."""
         mine = of_key(records, b"released")
         first, (partition, begin) = mine[0], source(records[mine[0]])
         _, end = source(records[mine[-2]])  # the first that was sent after the release
@@ -123,55 +83,72 @@ def test_a_held_event_that_came_out_before_a_release_that_followed_is_found(
             for index, record in enumerate(records)
             if record[0] not in (*HELD, b"foreign")
             and record[4] == records[first][4]
-            and source(record) > (partition, begin)
-            and source(record) < (partition, end)
+            and (partition, begin) < source(record) < (partition, end)
         ]
         assert passed[-1] < first
         records.insert(passed[-1], records.pop(first))
-        early.append((partition, begin))
+        self.planted[Fault.TOO_EARLY] = [(partition, begin)]
+
+
+@pytest.fixture(scope="module")
+def spoilt(
+    story: Story, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Spoilt]:
+    """One audit finds them all: what takes the time is Spark, not the faults."""
+    world, names = story.world, story.world.names
+    made = Spoilt()
+    out: list[Sent] = []
+
+    def let_through(records: list[Sent]) -> list[Sent]:
+        """It passed as if nobody held its key, so held does not have it."""
+        out.append(records.pop(of_key(records, b"stays")[0]))
         return records
-
-    with rewritten(world, world.names.processed, hurry):
-        found = story.verify(spark, full=True)
-    assert faults(found) == {Fault.TOO_EARLY: early}
-
-
-def test_an_event_missing_in_the_raw_zone_is_found(
-    story: Story, spark: SparkSession, tmp_path: Path
-) -> None:
-    with lake_without(story, spark, tmp_path, "partition = 1 AND offset = 5") as spoilt:
-        found = spoilt.verify(spark, full=True)
-    assert faults(found) == {Fault.RAW_MISSING: [(1, 5)]}
-
-
-def test_a_changed_value_and_a_record_from_nowhere_are_found(
-    story: Story, spark: SparkSession
-) -> None:
-    world = story.world
-    changed: list[tuple[int, int]] = []
-
-    def spoil(records: list[Sent]) -> list[Sent]:
-        index = of_key(records, b"k3")[0]
-        key, _, *rest = records[index]
-        changed.append(source(records[index]))
-        records[index] = (key, b'{"n": 666}', *rest)
-        nowhere = (b"k3", b"{}", [(SOURCE, b"0:1000000")], 1, 0)
-        return [*records, nowhere, (b"k3", b"{}", [], 1, 0)]
-
-    with rewritten(world, world.names.processed, spoil):
-        found = faults(story.verify(spark, full=True))
-    assert found[Fault.ALTERED] == changed
-    assert (0, 1_000_000) in found[Fault.STRAY]
-    assert len(found[Fault.STRAY]) == 2
-
-
-def test_an_unanswered_command_is_found(story: Story, spark: SparkSession) -> None:
-    world = story.world
 
     def forget(records: list[Sent]) -> list[Sent]:
         answer = next(i for i, r in enumerate(records) if b'"nothing-to-do"' in (r[1] or b""))
         return records[:answer] + records[answer + 1 :]
 
-    with rewritten(world, world.names.journal, forget):
-        found = faults(story.verify(spark, full=True))
-    assert list(found) == [Fault.UNANSWERED]
+    with ExitStack() as stack:
+        unreleased = next(sent for sent in contents(world, names.held) if sent[0] == b"twice")
+        stack.enter_context(rewritten(world, names.held, let_through))
+        stack.enter_context(rewritten(world, names.journal, forget))
+        stack.enter_context(
+            rewritten(
+                world,
+                names.processed,
+                lambda records: [*made.processed(records), *out, unreleased],
+            )
+        )
+        made.planted[Fault.LET_THROUGH] = [source(out[0])]
+        made.planted[Fault.TOO_EARLY].append(source(unreleased))
+        folder = tmp_path_factory.mktemp("spoilt")
+        lake = lake_without(story, spark, folder, "partition = 1 AND offset = 5")
+        made.planted[Fault.RAW_MISSING] = [(1, 5)]
+        made.verification = stack.enter_context(lake).verify(spark, full=True)
+        yield made
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault.LOST, Fault.DOUBLED, Fault.SWAPPED, Fault.ALTERED, Fault.LET_THROUGH,
+        Fault.TOO_EARLY, Fault.RAW_MISSING,
+    ],
+)  # fmt: skip
+def test_a_planted_fault_is_found_where_it_is(spoilt: Spoilt, fault: Fault) -> None:
+    assert sorted(spoilt.found(fault)) == sorted(spoilt.planted[fault])
+
+
+def test_records_from_nowhere_are_found(spoilt: Spoilt) -> None:
+    assert (0, 1_000_000) in spoilt.found(Fault.STRAY)
+    assert len(spoilt.found(Fault.STRAY)) == 2
+
+
+def test_an_unanswered_command_is_found(spoilt: Spoilt) -> None:
+    assert len(spoilt.found(Fault.UNANSWERED)) == 1
+
+
+def test_nothing_is_found_that_was_not_planted(spoilt: Spoilt) -> None:
+    assert spoilt.verification is not None
+    assert not spoilt.verification.clean
+    assert set(faults(spoilt.verification)) == {*spoilt.planted, Fault.STRAY, Fault.UNANSWERED}

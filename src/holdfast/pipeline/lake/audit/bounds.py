@@ -65,6 +65,15 @@ class Bounds:
     committed before the positions were read: all of it is of events that were taken."""
 
     @property
+    def records(self) -> int:
+        """How many there are in all logs, at most."""
+        logs = (
+            self.events, self.control, self.journal, self.status, self.held, self.processed,
+            self.dlq,
+        )  # fmt: skip
+        return sum(log.length for log in logs)
+
+    @property
     def taken(self) -> dict[int, int]:
         """The first source offset of each partition that the gate has not taken yet."""
         return {p: position.offset for p, position in self.positions.items()}

@@ -50,7 +50,10 @@ from holdfast.pipeline.lake.audit.verification import (
     Verification,
 )
 from holdfast.pipeline.raw_table import Landed
+from holdfast.pipeline.session import for_few_rows
 
+FEW = 100_000
+"""Records in all logs together: up to so many, Spark's own preparations are what takes the time."""
 _ATTEMPTS = 3
 """How often it begins anew because a log has let go of what was about to be read."""
 
@@ -90,11 +93,27 @@ def verify(
     anew, NotFoundError if there is no raw zone, UnavailableError and its like if the brokers are
     away. A verdict is given only if everything could be looked at.
     """
-    return _Audit(session, connection, flow, options, progress).run()
+    began = time.monotonic()
+    for again in reversed(range(_ATTEMPTS)):
+        progress(0.0, "Fixing the bounds")
+        bounds = fix_bounds(connection, flow.names, flow.partitions)
+        fitting = session if bounds.records > FEW else for_few_rows(session)
+        audit = _Audit(fitting, connection, flow, options, progress)
+        try:
+            return audit.run(bounds, began)
+        except HoldfastError:
+            raise
+        except Exception:
+            # The keeper lets go of held rows that are out, and retention of old events.
+            if not again or not has_moved(connection, flow.names, bounds):
+                raise
+        finally:
+            audit.close()
+    raise AssertionError("the last attempt returns or raises")
 
 
 class _Audit:
-    """One run."""
+    """One attempt."""
 
     def __init__(
         self,
@@ -114,26 +133,11 @@ class _Audit:
         self._raw = RawSide(session, options.lake, flow.names)
         self._at_hand: list[DataFrame] = []
 
-    def run(self) -> Verification:
-        began = time.monotonic()
-        for again in reversed(range(_ATTEMPTS)):
-            self._progress(0.0, "Fixing the bounds")
-            bounds = fix_bounds(self._connection, self._names, self._flow.partitions)
-            try:
-                return self._run(bounds, began)
-            except HoldfastError:
-                raise
-            except Exception:
-                # The keeper lets go of held rows that are out, and retention of old events.
-                if not again or not has_moved(self._connection, self._names, bounds):
-                    raise
-            finally:
-                for rows in self._at_hand:
-                    rows.unpersist()
-                self._at_hand.clear()
-        raise AssertionError("the last attempt returns or raises")
+    def close(self) -> None:
+        for rows in self._at_hand:
+            rows.unpersist()
 
-    def _run(self, bounds: Bounds, began: float) -> Verification:
+    def run(self, bounds: Bounds, began: float) -> Verification:
         topic_id = self._topic_id()
         landed = self._raw.landed(topic_id) if self._options.raw_zone else None
         border = self._border(topic_id, bounds)
