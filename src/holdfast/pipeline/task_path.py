@@ -72,7 +72,7 @@ class TaskPath:
             flow=gate.flow.name,
             partitions=gate.flow.partitions,
             processed_partitions=gate.guard.processed_partitions,
-            producer_config=gate.producer_config,
+            batch_bytes=gate.producer_config["batch.size"],
             owner=gate.id,
             group_metadata=gate.owner.group_metadata(),
             settings=moment.settings,

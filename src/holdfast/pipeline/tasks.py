@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -77,7 +77,7 @@ class Job:
     flow: str
     partitions: int
     processed_partitions: int
-    producer_config: dict[str, Any]
+    batch_bytes: int
     owner: str
     group_metadata: bytes
     settings: GateSettings
@@ -241,7 +241,7 @@ class Worker:
             return committer
         self._forget(partition)
         transactional_id = self._names.task_transactional_id(partition)
-        transactions = BulkTransactions(job.client, transactional_id, job.producer_config)
+        transactions = BulkTransactions(job.client, transactional_id, job.batch_bytes)
         transactions.renew()
         writer = BulkWriter(self._names, job.processed_partitions)
         self._committers[partition] = Committer(self._names, transactions, writer)

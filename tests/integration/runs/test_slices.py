@@ -25,7 +25,7 @@ class Source:
         self.topic = create_topic(broker, topic, 2, KEPT)
         self._connection = Connection(ClientSettings(bootstrap=broker.bootstrap))
         self._client = holdfast.connect(broker.bootstrap)
-        given = {"producer_config": {}, "keeps_from": 0, "now": NOW, **sending}
+        given = {"partitions": 2, "batch_bytes": 250_000, "keeps_from": 0, "now": NOW, **sending}
         self._sending = Sending(run=uuid.uuid4().hex, topic=topic, **given)  # type: ignore[arg-type]
         self.slice = Slice(1, topic, 1, 0, 1_000)
 
@@ -87,7 +87,7 @@ def test_what_a_killed_sender_left_open_is_not_seen_and_not_lost(
 ) -> None:
     source = Source(kafka, topic)
     left = source.sender()
-    left._produce(left._events(source.rows(0, 10)), ())
+    left._write(left._events(source.rows(0, 10)), ())
     left._transactions._deliver()  # all has arrived, and nothing is committed
     heir = source.sender()
     assert heir.sent == Sent(0)
@@ -97,7 +97,7 @@ def test_what_a_killed_sender_left_open_is_not_seen_and_not_lost(
 
 
 def test_what_is_too_large_alone_is_left_out_and_counted(kafka: BrokerProcess, topic: str) -> None:
-    source = Source(kafka, topic, producer_config={"message.max.bytes": 4_000_000})
+    source = Source(kafka, topic)
     rows = pa.concat_tables(
         [source.rows(0, 3), source.rows(3, 4, size=2_000_000), source.rows(4, 6)]
     )

@@ -17,7 +17,7 @@ from holdfast.pipeline.bulk.columns import (
     slices,
 )
 from holdfast.pipeline.bulk.varints import Grid, Numbers, read_varints, varint_sizes
-from holdfast.wire.records.record import Record, encode_record
+from holdfast.wire.records.record import Record, encode_record, write_varint
 
 _RECORD_OVERHEAD = 32
 """More than the length, the deltas and the sizes of a record take."""
@@ -36,36 +36,50 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Records to be packed. A source is a header that each gets behind those that it has."""
+    """Records to be packed."""
 
     timestamps: Numbers
     keys: pa.Array
     values: pa.Array
     headers: pa.Array
-    sources: pa.Array
-    """Each a whole header, packed: see `source_headers`."""
+    added: pa.Array
+    """What each gets behind the headers that it has: more of them, packed. See `header_column`."""
+    added_counts: Numbers | int = 1
+    """How many these are."""
 
     def __len__(self) -> int:
         return len(self.timestamps)
 
     def take(self, indexes: Numbers) -> "Rows":
-        wanted = pa.array(indexes)
+        wanted, counts = pa.array(indexes), self.added_counts
         return Rows(
             self.timestamps[indexes],
             self.keys.take(wanted),
             self.values.take(wanted),
             self.headers.take(wanted),
-            self.sources.take(wanted),
+            self.added.take(wanted),
+            counts if isinstance(counts, int) else counts[indexes],
         )
 
 
-def source_headers(name: bytes, partition: int, offsets: pa.Array) -> pa.Array:
-    """For each offset the header `name: <partition>:<offset>`, as it stands in a record."""
-    digits = offsets.cast(pa.string()).cast(pa.binary())
-    text = b"%d:" % partition
-    size = Grid(len(digits))
-    size.varint(lengths(digits, 0) + len(text))
-    return joined(scalar(bytes([2 * len(name)]) + name), grid_column(size), scalar(text), digits)
+def header_column(name: bytes, prefix: bytes, numbers: pa.Array) -> pa.Array:
+    """For each number the header `name: <prefix><number>`, as it stands in a record."""
+    digits = numbers.cast(pa.string()).cast(pa.binary())
+    sizes = _numbers(lengths(digits, 0) + len(prefix))
+    return joined(scalar(_named(name)), sizes, scalar(prefix), digits)
+
+
+def header(name: bytes, value: bytes) -> bytes:
+    """One header as it stands in a record."""
+    output = bytearray(_named(name))
+    write_varint(output, len(value))
+    return bytes(output + value)
+
+
+def _named(name: bytes) -> bytes:
+    output = bytearray()
+    write_varint(output, len(name))
+    return bytes(output + name)
 
 
 def pack(rows: Rows, *, batch_bytes: int, most: int | None = None) -> Iterator[Packed]:
@@ -114,7 +128,7 @@ def _packed(records: Sequence[Record]) -> Packed:
 def _sizes(rows: Rows) -> Numbers:
     """No less than each will take."""
     total = np.full(len(rows), _RECORD_OVERHEAD, np.int64)
-    for column in (rows.keys, rows.values, rows.headers, rows.sources):
+    for column in (rows.keys, rows.values, rows.headers, rows.added):
         if column.null_count < len(column):
             total += lengths(column, 0)
     return total
@@ -138,7 +152,7 @@ def _records(rows: Rows, firsts: Numbers, base_timestamps: Numbers) -> pa.Array:
     indexes = np.arange(len(rows)) - firsts
     deltas = rows.timestamps - base_timestamps
     key_sizes, value_sizes = lengths(rows.keys, -1), lengths(rows.values, -1)
-    counts, rests = _headers(rows.headers)
+    counts, rests = _headers(rows)
     sizes = (
         1
         + varint_sizes(deltas)
@@ -147,7 +161,7 @@ def _records(rows: Rows, firsts: Numbers, base_timestamps: Numbers) -> pa.Array:
         + np.maximum(key_sizes, 0)
         + varint_sizes(value_sizes)
         + np.maximum(value_sizes, 0)
-        + lengths(rows.sources, 0)
+        + lengths(rows.added, 0)
         + (lengths(counts, 0) if isinstance(counts, pa.Array) else 1)
         + (0 if rests is None else lengths(rests, 0))
     )
@@ -157,21 +171,26 @@ def _records(rows: Rows, firsts: Numbers, base_timestamps: Numbers) -> pa.Array:
     front.varint(deltas)
     front.varint(indexes)
     front.varint(key_sizes)
-    middle = Grid(len(rows))
-    middle.varint(value_sizes)
-    parts = [grid_column(front), rows.keys, grid_column(middle), rows.values, counts]
-    return joined(*parts, *([] if rests is None else [rests]), rows.sources)
+    parts = [grid_column(front), rows.keys, _numbers(value_sizes), rows.values, counts]
+    return joined(*parts, *([] if rests is None else [rests]), rows.added)
 
 
-def _headers(headers: pa.Array) -> tuple[Part, pa.Array | None]:
-    """How many headers each record will have, one more than before, and those that it has."""
+def _headers(rows: Rows) -> tuple[Part, pa.Array | None]:
+    """How many headers each record will have, and those that it has."""
+    headers, added = rows.headers, rows.added_counts
+    counts = np.zeros(len(headers), np.int64)
     if headers.null_count == len(headers):
-        return scalar(b"\x02"), None
+        if isinstance(added, int):
+            return scalar(bytes([2 * added])), None
+        return _numbers(counts + added), None
     edges = edges_of(headers).astype(np.int64)
     starts, ends = edges[:-1].copy(), edges[1:]
     some = np.flatnonzero(headers.is_valid().to_numpy(zero_copy_only=False))
-    counts = np.zeros(len(headers), np.int64)
     counts[some], starts[some] = read_varints(data_of(headers), starts[some])
-    more = Grid(len(headers))
-    more.varint(counts + 1)
-    return grid_column(more), slices(headers.buffers()[2], starts, ends - starts)
+    return _numbers(counts + added), slices(headers.buffers()[2], starts, ends - starts)
+
+
+def _numbers(values: Numbers) -> pa.Array:
+    grid = Grid(len(values))
+    grid.varint(values)
+    return grid_column(grid)

@@ -5,18 +5,19 @@ after any error, `renew`. Every answer is waited for within a deadline, so nothi
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from time import monotonic, sleep
 from typing import Any
 
 from confluent_kafka import KafkaError, TopicPartition
 
 from holdfast.client.settings import ClientSettings
+from holdfast.errors import UnavailableError
 from holdfast.pipeline import faults
 from holdfast.pipeline.bulk.cluster import GROUP, TRANSACTION, Cluster
 from holdfast.pipeline.bulk.links import Call, Link
 from holdfast.pipeline.bulk.membership import Membership
-from holdfast.pipeline.bulk.packing import Packed
+from holdfast.pipeline.bulk.packing import Packed, Rows, pack, pack_each
 from holdfast.pipeline.transactions import SIZE_ERRORS, TRANSACTION_TIMEOUT_MS, Pair, explained
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.add_offsets_to_txn_request import AddOffsetsToTxnRequest
@@ -65,6 +66,7 @@ _SOON = {
     ErrorCode.CONCURRENT_TRANSACTIONS,  # the markers of the last one are being written
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_COORDINATOR,
 }
 
 Place = tuple[str, int]
@@ -76,13 +78,11 @@ Codes = Callable[[Any], Iterable[int]]
 class BulkTransactions:
     """One transaction at a time: `begin`, `send`, `commit`. After any error, `renew`."""
 
-    def __init__(
-        self, settings: ClientSettings, transactional_id: str, config: Mapping[str, Any]
-    ) -> None:
-        """`config` has the sizes of batches, by librdkafka's names."""
+    def __init__(self, settings: ClientSettings, transactional_id: str, batch_bytes: int) -> None:
+        """`batch_bytes`: how large a batch of several records may be."""
         self.transactional_id = transactional_id
-        self.batch_bytes = int(config["batch.size"])
-        self.one_by_one = False
+        self._batch_bytes = batch_bytes
+        self._one_by_one = False
         self._seconds = settings.request_timeout
         self._leaders = Cluster(settings)
         self._coordinators = Cluster(settings)
@@ -98,7 +98,7 @@ class BulkTransactions:
         """A new epoch. When this returns, nothing of an older one of this id is open, and nothing
         that it still sends is taken. `one_by_one`: a batch for every record, until the next."""
         self.close()
-        self.one_by_one = one_by_one
+        self._one_by_one = one_by_one
         self._sequences.clear()
         self._unanswered.clear()
         request = InitProducerIdRequest(self.transactional_id, TRANSACTION_TIMEOUT_MS)
@@ -155,8 +155,18 @@ class BulkTransactions:
         self._sequences[place] = (sequence + records.count) % SEQUENCE_MODULUS
         waiting = self._unanswered.setdefault(link, [])
         waiting.append((place, records))
-        if len(waiting) >= _MOST_UNANSWERED or self.one_by_one:
+        if len(waiting) >= _MOST_UNANSWERED or self._one_by_one:
             self._hear(link)
+
+    def send_rows(self, topic: str, partition: int, rows: Rows) -> None:
+        """Send rows in as many batches as they need."""
+        for packed in pack(rows, batch_bytes=self._batch_bytes, most=self._most):
+            self.send(topic, partition, packed)
+
+    def send_records(self, topic: str, partition: int, records: Sequence[Record]) -> None:
+        """The same for a few records at hand."""
+        for packed in pack_each(records, batch_bytes=self._batch_bytes, most=self._most):
+            self.send(topic, partition, packed)
 
     def commit(self, offsets: Sequence[TopicPartition], group_metadata: bytes) -> None:
         """Commit what was sent, and these offsets. If this raises, only a look at what was
@@ -168,6 +178,10 @@ class BulkTransactions:
         request = EndTxnRequest(self.transactional_id, *self._producer, True)
         self._coordinate(END, request, lambda answer: [answer.error_code])
         faults.reach("after-commit")
+
+    @property
+    def _most(self) -> int | None:
+        return 1 if self._one_by_one else None
 
     def refused(self) -> set[Pair]:
         """Key and value of the records of the last transaction that were refused for their size."""
@@ -201,7 +215,7 @@ class BulkTransactions:
         code = answer.responses[0].partition_responses[0].error_code
         if code:
             self._failures.append((KafkaError(code), packed))
-            if self.one_by_one:  # nothing else is on its way, so the next one takes its number
+            if self._one_by_one:  # nothing else is on its way, so the next one takes its number
                 self._sequences[place] = (self._sequences[place] - packed.count) % SEQUENCE_MODULUS
 
     def _deliver(self) -> None:
@@ -235,26 +249,34 @@ class BulkTransactions:
             [TxnOffsetCommitRequestTopic(name, parts) for name, parts in topics.items()],
         )
         self._insist(
-            self._coordinators.coordinator(GROUP, member.group),
+            (GROUP, member.group),
             COMMIT_OFFSETS,
             wanted,
             lambda answer: [p.error_code for topic in answer.topics for p in topic.partitions],
         )
 
     def _coordinate(self, call: Call, request: Any, codes: Codes) -> Any:
-        link = self._coordinators.coordinator(TRANSACTION, self.transactional_id)
-        return self._insist(link, call, request, codes)
+        return self._insist((TRANSACTION, self.transactional_id), call, request, codes)
 
-    def _insist(self, link: Link, call: Call, request: Any, codes: Codes) -> Any:
-        """The answer, asked for again while it is only that it is too early to ask."""
+    def _insist(self, whom: tuple[int, str], call: Call, request: Any, codes: Codes) -> Any:
+        """A coordinator's answer, asked for again while it is only that it is too early to ask, or
+        that another broker is to be asked."""
         deadline, pause = monotonic() + self._seconds, _FIRST_PAUSE
         while True:
-            answer = link.ask(call, request)
-            code = next(filter(None, codes(answer)), 0)
-            if not code:
-                return answer
-            if code not in _SOON or monotonic() > deadline:
-                raise explained(KafkaError(code), f"{call.name} of {self.transactional_id}")
+            late = monotonic() > deadline
+            try:
+                answer = self._coordinators.coordinator(*whom).ask(call, request)
+            except UnavailableError:
+                if late:
+                    raise
+            else:
+                code = next(filter(None, codes(answer)), 0)
+                if not code:
+                    return answer
+                if code not in _SOON or late:
+                    raise explained(KafkaError(code), f"{call.name} of {self.transactional_id}")
+                if code == ErrorCode.NOT_COORDINATOR:
+                    self._coordinators.forget()
             sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 

@@ -10,7 +10,7 @@ from holdfast.client.source import SOURCE
 from holdfast.flows.names import FlowNames
 from holdfast.gate import Drained, Result, Verdict
 from holdfast.pipeline import faults
-from holdfast.pipeline.bulk.packing import Rows, pack, pack_each, source_headers
+from holdfast.pipeline.bulk.packing import Rows, header_column
 from holdfast.pipeline.bulk.partitioning import partitions_of
 from holdfast.pipeline.bulk.transactions import BulkTransactions
 from holdfast.pipeline.bulk.varints import Bytes, Numbers
@@ -61,11 +61,12 @@ class BulkWriter:
 
     def write_result(self, partition: int, result: Result) -> None:
         """Journal and status; the position record comes last."""
+        assert self._transaction is not None
         now = round(time() * 1000)
         journal = [Record(-1, at, *pair) for pair, at in journal_pairs(result)]
-        self._send_each(self._names.journal, partition, journal)
+        self._transaction.send_records(self._names.journal, partition, journal)
         status = [Record(-1, now, *pair) for pair in status_pairs(result)]
-        self._send_each(self._names.status, partition, status)
+        self._transaction.send_records(self._names.status, partition, status)
 
     def _targets(self, partition: int, rows: Rows) -> Numbers:
         targets = partitions_of(rows.keys, self._processed_partitions)
@@ -86,23 +87,16 @@ class BulkWriter:
             return
         assert self._transaction is not None
         some = rows if len(indexes) == len(rows) else rows.take(indexes)
-        size, alone = self._transaction.batch_bytes, self._transaction.one_by_one
-        for packed in pack(some, batch_bytes=size, most=1 if alone else None):
-            self._transaction.send(topic, partition, packed)
+        self._transaction.send_rows(topic, partition, some)
 
     def _write_dead(self, partition: int, events: Events, decided: Bytes) -> None:
+        assert self._transaction is not None
         dead = np.flatnonzero(decided >= Verdict.DEAD)
         letters = [
             _dead_letter(partition, events, index, events.flaws.get(index, OVERFLOWN))
             for index in dead.tolist()
         ]
-        self._send_each(self._names.dlq, partition, letters)
-
-    def _send_each(self, topic: str, partition: int, records: Sequence[Record]) -> None:
-        assert self._transaction is not None
-        size, alone = self._transaction.batch_bytes, self._transaction.one_by_one
-        for packed in pack_each(records, batch_bytes=size, most=1 if alone else None):
-            self._transaction.send(topic, partition, packed)
+        self._transaction.send_records(self._names.dlq, partition, letters)
 
 
 def _rows(partition: int, events: Events) -> Rows:
@@ -111,7 +105,7 @@ def _rows(partition: int, events: Events) -> Rows:
         events.rows["key"],
         events.rows["value"],
         events.packed_headers,
-        source_headers(SOURCE.encode(), partition, events.rows["offset"]),
+        header_column(SOURCE.encode(), b"%d:" % partition, events.rows["offset"]),
     )
 
 

@@ -27,6 +27,7 @@ from holdfast.pipeline.runs.selection import select
 from holdfast.pipeline.runs.slices import Sending, Sent, Slice, keeps_from, sent_in, slice_id
 from holdfast.pipeline.runs.task_sending import TaskSending
 from holdfast.pipeline.runs.windows import Windows
+from holdfast.pipeline.topic_guard import MOST_BATCH_BYTES
 
 log = logging.getLogger(__name__)
 
@@ -175,11 +176,9 @@ class ReplayRun:
         return Sending(
             run=self._execution.run.id,
             topic=topic,
-            producer_config={
-                # The topic's limit is on batches: innocent records must not be refused with others.
-                "batch.size": max(1, min(1_000_000, limit - _BATCH_OVERHEAD)),
-                "message.max.bytes": 2 * limit,
-            },
+            partitions=self._flow.partitions,
+            # The topic's limit is on batches: innocent records must not be refused with others.
+            batch_bytes=max(1, min(MOST_BATCH_BYTES, limit - _BATCH_OVERHEAD)),
             keeps_from=keeps_from(int(settings["retention.ms"].value), now),
             now=now,
         )

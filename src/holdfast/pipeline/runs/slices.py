@@ -8,21 +8,23 @@ sent twice and nothing is left out.
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from holdfast.client.connection import Connection
 from holdfast.client.kafka_errors import translate
-from holdfast.client.source import Header
 from holdfast.errors import InvalidRecordError, RecordTooLargeError
 from holdfast.pipeline import faults
+from holdfast.pipeline.bulk.columns import joined, scalar
+from holdfast.pipeline.bulk.packing import Rows, header, header_column
+from holdfast.pipeline.bulk.partitioning import partitions_of
+from holdfast.pipeline.bulk.transactions import BulkTransactions
 from holdfast.pipeline.events import Events, KeySet
-from holdfast.pipeline.transactions import Transactions
-from holdfast.pipeline.writer import insist
 
 REPLAY_RUN = "holdfast-replay-run"
 REPLAY_SOURCE = "holdfast-replay-source"
@@ -55,7 +57,8 @@ class Sending:
 
     run: str
     topic: str
-    producer_config: Mapping[str, Any]
+    partitions: int
+    batch_bytes: int
     keeps_from: int
     """Milliseconds. The topic deletes what is older, perhaps before anyone has read it, so such an
     event is sent as of `now`, and its own time is in a header."""
@@ -94,7 +97,7 @@ class SliceSender:
         self._slice = part
         self._sending = sending
         identity = sending.id(part.number)
-        self._transactions = Transactions(connection, identity, sending.producer_config)
+        self._transactions = BulkTransactions(connection.settings, identity, sending.batch_bytes)
         settings = {
             "group.id": identity,
             # `committed` then waits for offsets of transactions that are about to end.
@@ -154,7 +157,7 @@ class SliceSender:
                 return sent
 
     def _commit(self, events: Events, refused: Collection[int]) -> Sent:
-        self._produce(events, refused)
+        self._write(events, refused)
         sent = Sent(
             events.offsets[-1] + 1,
             self.sent.events + len(events) - len(refused),
@@ -165,28 +168,43 @@ class SliceSender:
         self._transactions.commit([place], self._consumer.consumer_group_metadata())
         return sent
 
-    def _produce(self, events: Events, refused: Collection[int]) -> None:
-        """The loop that all replayed events go through."""
-        producer = self._transactions.begin()
-        produce, topic, partition = producer.produce, self._sending.topic, self._slice.partition
-        run = REPLAY_RUN, self._sending.run.encode()
-        prefix, keeps_from = self._slice.source(), self._sending.keeps_from
-        own_headers = events.headers or [[]] * len(events)
-        rows = zip(
-            events.keys, events.values, events.timestamps, events.offsets, own_headers, strict=True
-        )
-        for index, (key, value, timestamp, offset, own) in enumerate(rows):
-            if index in refused:
-                continue
-            headers: list[Header] = [*own, run, (REPLAY_SOURCE, prefix + str(offset).encode())]
-            if timestamp < keeps_from:
-                headers.append((ORIGINAL_TIME, str(timestamp).encode()))
-                timestamp = self._sending.now
-            try:
-                produce(topic, value, key, partition, None, None, timestamp, headers)
-            except (BufferError, KafkaException) as error:
-                insist(producer, error, topic, value, key, partition, timestamp, headers)
+    def _write(self, events: Events, refused: Collection[int]) -> None:
+        transaction = self._transactions.begin()
+        rows = self._rows(events)
+        wanted = np.ones(len(rows), np.bool_)
+        wanted[list(refused)] = False
+        if self._slice.partition < 0:
+            targets = partitions_of(rows.keys, self._sending.partitions)
+        else:
+            targets = np.full(len(rows), self._slice.partition)
+        topic, places = self._sending.topic, np.unique(targets[wanted]).tolist()
+        transaction.enlist([(topic, place) for place in places])
+        for place in places:
+            some = rows.take(np.flatnonzero(wanted & (targets == place)))
+            transaction.send_rows(topic, place, some)
         faults.reach("mid-produce")
+
+    def _rows(self, events: Events) -> Rows:
+        """The events with the headers that say of which run they are, and where they were."""
+        sending = self._sending
+        times = events.times.to_numpy().copy()
+        old = times < sending.keeps_from
+        added = [
+            scalar(header(REPLAY_RUN.encode(), sending.run.encode())),
+            header_column(REPLAY_SOURCE.encode(), self._slice.source(), events.rows["offset"]),
+        ]
+        if old.any():
+            was = header_column(ORIGINAL_TIME.encode(), b"", events.times)
+            added.append(pc.if_else(pa.array(old), was, scalar(b"")))
+            times[old] = sending.now
+        return Rows(
+            times,
+            events.rows["key"],
+            events.rows["value"],
+            events.packed_headers,
+            joined(*added),
+            2 + old if old.any() else 2,
+        )
 
     def _committed(self) -> Sent:
         place = TopicPartition(self._sending.topic, 0)
