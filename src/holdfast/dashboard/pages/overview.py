@@ -18,6 +18,8 @@ from holdfast.views.series import Sample
 SOON_MS = 3_600_000
 _LATE_MS = 5_000
 """A command is effective within a second; one that takes this long deserves a word."""
+_LATELY_MS = 600_000
+"""As far back as the rates go: one slow start is not told of for ever."""
 _COMMANDS = 7
 _EXPIRING = 6
 
@@ -80,7 +82,7 @@ class Totals:
     held_bytes: int
     pending: int
     p99_ms: int | None
-    """Time to effective of the recent commands; None if there were none."""
+    """Time to effective of the commands of the last ten minutes; None if there were none."""
     commands: int
 
 
@@ -113,7 +115,10 @@ def overview(views: Sequence[FlowView], now: int) -> Overview:
     return Overview(
         flows=flow_lines(summaries),
         alerts=_alerts(summaries, commands, expiring, now),
-        totals=_totals([summary for _, summary in summaries], commands),
+        totals=_totals(
+            [summary for _, summary in summaries],
+            [row for row in commands if row.at >= now - _LATELY_MS],
+        ),
         commands=tuple(commands[:_COMMANDS]),
         expiring=tuple(expiring[:_EXPIRING]),
     )
