@@ -194,10 +194,10 @@ class Worker:
         try:
             self._take(job, share, rows, outcome)
         except HoldfastError as error:
-            self._forget(partition)
+            self._give_up(partition)
             outcome.failure = Failure.of(error)
         except BaseException:
-            self._forget(partition)
+            self._give_up(partition)
             raise
         return outcome
 
@@ -247,8 +247,12 @@ class Worker:
         self._committers[partition] = Committer(self._names, transactions, writer)
         return self._committers[partition]
 
+    def _give_up(self, partition: int) -> None:
+        """After an error: an answer may be on its way that nobody waits for any more."""
+        self._cluster.forget()
+        self._forget(partition)
+
     def _forget(self, partition: int) -> None:
-        self._cluster.forget()  # an answer may be on its way that nobody waits for any more
         committer = self._committers.pop(partition, None)
         if committer is not None:
             committer.transactions.close()
