@@ -1,19 +1,26 @@
 """Silver, quarantine and gold: typed, each event once, whatever is repeated or lost on the way."""
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
+from tests.brokers import DIES_WITH_PARENT
+from tests.clients import wait_until
 
 from holdfast.errors import ConflictError, InvalidArgumentError
 from holdfast.flows.registry import FlowDefinition
+from holdfast.pipeline.faults import VARIABLE
 from holdfast.pipeline.lake.gold import refresh_gold
 from holdfast.pipeline.lake.silver import refresh_silver
 from holdfast.pipeline.lake.tables import (
@@ -41,12 +48,20 @@ class Lake:
         self.flow = FlowDefinition(name="orders", partitions=1, created_at=0, **flow)
         self._next = 0
 
-    def land(self, values: Iterable[bytes | None], *, at: datetime = NOON, first: int = -1) -> None:
+    def land(
+        self,
+        values: Iterable[bytes | None],
+        *,
+        at: datetime = NOON,
+        first: int = -1,
+        topic: str = "orders.events",
+        partition: int = 0,
+    ) -> None:
         """Land values, a minute apart; with `first`, at these offsets once more."""
         begin = self._next if first < 0 else first
         rows = [
             (
-                "orders.events", 0, begin + number, at + timedelta(minutes=number),
+                topic, partition, begin + number, at + timedelta(minutes=number),
                 b"customer-%d" % (number % 3), value, [], at.date(),
             )
             for number, value in enumerate(values)
@@ -63,7 +78,7 @@ class Lake:
 
     def silver(self) -> list[dict[str, Any]]:
         rows = read(silver_location(self.path, "orders"))
-        return sorted(rows, key=lambda row: row["source_offset"])
+        return sorted(rows, key=lambda row: (row["source_partition"], row["source_offset"]))
 
     def quarantine(self) -> list[dict[str, Any]]:
         return read(quarantine_location(self.path, "orders"))
@@ -127,6 +142,36 @@ def test_what_is_repeated_lost_or_killed_on_the_way_doubles_nothing(
     assert [row["order"] for row in lake.silver()] == ["o-1", "o-2", "o-3"]
 
 
+def test_killed_in_the_middle_of_a_write_silver_goes_on_and_has_each_event_once(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """kill -9, when the quarantine has its rows, and silver has not."""
+    lake = Lake(spark, tmp_path, schema=ORDERS.schema)
+    lake.land([order(1, "placed"), b"no JSON", order(2, "placed")])
+    reached = tmp_path / "reached"
+    process = subprocess.Popen(
+        [*DIES_WITH_PARENT, sys.executable, "-m", "tests.integration.lake.refreshing",
+         str(tmp_path / "spark"), lake.path, str(ORDERS.schema)],
+        env={**os.environ, VARIABLE: f"silver-mid-write={reached}"},
+    )  # fmt: skip
+    try:
+        wait_until(
+            lambda: reached.exists() or process.poll() is not None, "the point of the kill", 150
+        )
+        assert process.poll() is None
+    finally:
+        children = psutil.Process(process.pid).children(recursive=True)
+        for each in (*children, process):
+            each.kill()
+        process.wait()
+        psutil.wait_procs(children, 20)
+    assert (len(lake.silver()), len(lake.quarantine())) == (0, 1)
+    lake.land([order(3, "placed")])
+    assert lake.refresh() == (3, 0)
+    assert [row["order"] for row in lake.silver()] == ["o-1", "o-2", "o-3"]
+    assert [row["source_offset"] for row in lake.quarantine()] == [1]
+
+
 def test_events_with_the_same_id_are_one_row_and_a_rebuild_gives_the_same_table(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -138,13 +183,19 @@ def test_events_with_the_same_id_are_one_row_and_a_rebuild_gives_the_same_table(
     lake.refresh()
     once = [(row["id"], row["n"]) for row in lake.silver()]
     assert once == [("a", 1), ("b", 3), (None, 5), (None, 6)]
+    # Out of a file, as a backfill lands it: what silver has by its id is not there twice.
+    again = [b'{"id": "b", "n": 3}', b'{"id": "c", "n": 7}', b'{"n": 5}']
+    lake.land(again, at=NOON + timedelta(days=3), topic="file:5e1f", partition=-1, first=0)
+    assert lake.refresh() == (2, 0)
+    once = [(row["id"], row["n"]) for row in lake.silver()]
+    assert once == [("c", 7), (None, 5), ("a", 1), ("b", 3), (None, 5), (None, 6)]
     lake.refresh(anew=True)
     assert [(row["id"], row["n"]) for row in lake.silver()] == once
     lake.flow = replace(lake.flow, schema="id STRING")
     with pytest.raises(ConflictError, match="table rebuild orders silver"):
         lake.refresh()
     lake.refresh(anew=True)
-    assert {row["id"] for row in lake.silver()} == {"a", "b", None}
+    assert {row["id"] for row in lake.silver()} == {"a", "b", "c", None}
 
 
 def test_a_flow_without_a_schema_has_no_silver_and_says_how_to_get_one(

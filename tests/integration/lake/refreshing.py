@@ -1,0 +1,14 @@
+"""A process that refreshes silver: `python -m ... <folder> <lake> <schema>`."""
+
+import sys
+from pathlib import Path
+
+from holdfast.flows.registry import FlowDefinition
+from holdfast.pipeline.lake.silver import refresh_silver
+from holdfast.pipeline.session import create_session
+
+if __name__ == "__main__":
+    folder, lake, schema = sys.argv[1:]
+    session = create_session(Path(folder), master="local[2]")
+    flow = FlowDefinition(name="orders", partitions=1, created_at=0, schema=schema)
+    refresh_silver(session, flow, lake)
