@@ -1,5 +1,6 @@
 """A long range in pieces: windows of about the same number of rows, whatever lies between them."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -13,10 +14,11 @@ _QUICKEST = 4.0
 @dataclass(slots=True)
 class Windows:
     """Cuts slices into windows. The number of offsets in one follows from the rows found before.
+    All slices end in the same window: none is made for the few rows that one of them has left.
 
-    >>> windows = Windows({0: (0, 100), 1: (40, 60)}, rows=50, found=120)
-    >>> windows.take(), windows.take()
-    ({0: (0, 25), 1: (40, 60)}, {0: (25, 75)})
+    >>> windows = Windows({0: (0, 100), 1: (40, 60)}, rows=60, found=120)
+    >>> windows.take(), windows.take(), windows.take()
+    ({0: (0, 50), 1: (40, 50)}, {0: (50, 100), 1: (50, 60)}, None)
     """
 
     left: dict[int, tuple[int, int]]
@@ -35,10 +37,11 @@ class Windows:
         """The next window, of all slices that have something left; None if none has."""
         if not self.left:
             return None
-        span = max(1, round(self.rows / self._density / len(self.left)))
+        offsets = self._offsets(self.left.values())
+        windows = max(1, math.ceil(offsets * self._density / self.rows))
         window = {}
         for number, (start, end) in list(self.left.items()):
-            middle = min(end, start + span)
+            middle = start + math.ceil((end - start) / windows)
             window[number] = start, middle
             if middle == end:
                 del self.left[number]
