@@ -28,9 +28,12 @@
       hooks: { setCursor: [now] },
     };
   }
-  function value(chart, n) { return n === null ? "–" : n > 0 && n < 9.95 ? n.toFixed(1) : Math.round(n).toLocaleString("en"); }
+  function value(chart, n) { return n == null ? "–" : n > 0 && n < 9.95 ? n.toFixed(1) : Math.round(n).toLocaleString("en"); }
   /* Where nobody points, the legend says how it is now. */
-  function now(chart) { if (chart.cursor.left < 0) chart.setLegend({ idx: chart.data[0].length - 1 }); }
+  function now(chart) {
+    const last = chart.data[0].length - 1;
+    if (last >= 0 && chart.cursor.left < 0) chart.setLegend({ idx: last });
+  }
   const charts = new Map();
   async function refresh(place) {
     let series;
