@@ -66,8 +66,8 @@ def _replay(flow: Lake, broker: BrokerProcess, events: int, rate: float) -> list
     assert progress is not None
     assert progress.ended_at is not None
     seconds = (progress.ended_at - progress.started_at) / 1000
-    sent = [each for each in ends if each[1] > ends[0][1]]
-    while_sending = sent[-1][0] - sent[0][0]
+    first = next(each for each in ends if each[1] > ends[0][1])
+    last = next(each for each in ends if each[1] == ends[-1][1])
     print(
         json.dumps(
             {
@@ -76,7 +76,7 @@ def _replay(flow: Lake, broker: BrokerProcess, events: int, rate: float) -> list
                 "limit": rate,
                 "seconds": round(seconds, 2),
                 "rate": round(progress.done / seconds),
-                "rate_while_sending": round((sent[-1][1] - sent[0][1]) / max(0.1, while_sending)),
+                "rate_while_sending": round((last[1] - first[1]) / max(0.1, last[0] - first[0])),
             }
         )
     )
