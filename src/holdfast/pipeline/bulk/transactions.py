@@ -69,6 +69,8 @@ _SOON = {
     ErrorCode.NOT_COORDINATOR,
 }
 
+_SOON_TAKEN = {ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.CONCURRENT_TRANSACTIONS}
+
 Place = tuple[str, int]
 """Topic and partition."""
 Codes = Callable[[Any], Iterable[int]]
@@ -91,7 +93,9 @@ class BulkTransactions:
         self._producer = _NOBODY
         self._sequences: Counter[Place] = Counter()
         self._enlisted: set[Place] = set()
-        self._unanswered: dict[Link, list[tuple[Place, Packed]]] = {}
+        self._begun: set[Place] = set()
+        """Where the transaction has a batch."""
+        self._unanswered: dict[Link, list[Packed]] = {}
         self._failures: list[tuple[KafkaError, Packed]] = []
 
     def renew(self, *, one_by_one: bool = False) -> None:
@@ -110,6 +114,7 @@ class BulkTransactions:
         if self._producer == _NOBODY:
             self.renew()
         self._enlisted.clear()
+        self._begun.clear()
         self._failures = []
         return self
 
@@ -141,21 +146,14 @@ class BulkTransactions:
         place = (topic, partition)
         self.enlist([place])
         link = self._leaders.leader(topic, partition)
-        sequence = self._sequences[place]
-        batch = PartitionProduceData(partition, memoryview(self._batch(records, sequence)))
-        link.send(
-            PRODUCE,
-            ProduceRequest(
-                self.transactional_id,
-                _ALL_REPLICAS,
-                int(1000 * self._seconds),
-                [TopicProduceData(topic, [batch])],
-            ),
-        )
-        self._sequences[place] = (sequence + records.count) % SEQUENCE_MODULUS
         waiting = self._unanswered.setdefault(link, [])
-        waiting.append((place, records))
-        if len(waiting) >= _MOST_UNANSWERED or self._one_by_one:
+        if place not in self._begun or self._one_by_one:
+            self._send_alone(link, place, records)
+            return
+        self._send(link, place, records)
+        self._count(place, records)
+        waiting.append(records)
+        if len(waiting) >= _MOST_UNANSWERED:
             self._hear(link)
 
     def send_rows(self, topic: str, partition: int, rows: Rows) -> None:
@@ -208,21 +206,57 @@ class BulkTransactions:
         seal(batch)
         return batch
 
+    def _send(self, link: Link, place: Place, records: Packed) -> None:
+        topic, partition = place
+        batch = memoryview(self._batch(records, self._sequences[place]))
+        request = ProduceRequest(
+            self.transactional_id,
+            _ALL_REPLICAS,
+            int(1000 * self._seconds),
+            [TopicProduceData(topic, [PartitionProduceData(partition, batch)])],
+        )
+        link.send(PRODUCE, request)
+
+    def _send_alone(self, link: Link, place: Place, records: Packed) -> None:
+        """Nothing else is on its way meanwhile.
+
+        Before a broker takes the first batch of a transaction in a partition, it asks the
+        coordinator whether it may; another batch of this id that arrives in between has it send the
+        first one back as one to be tried again.
+        """
+        self._hear_all(link)
+        deadline, pause = monotonic() + self._seconds, _FIRST_PAUSE
+        while True:
+            self._send(link, place, records)
+            code = _code(link)
+            if code not in _SOON_TAKEN or monotonic() > deadline:
+                break
+            sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        if code:
+            self._failures.append((KafkaError(code), records))
+        else:
+            self._begun.add(place)
+            self._count(place, records)
+
+    def _count(self, place: Place, records: Packed) -> None:
+        self._sequences[place] = (self._sequences[place] + records.count) % SEQUENCE_MODULUS
+
+    def _hear_all(self, link: Link) -> None:
+        while self._unanswered[link]:
+            self._hear(link)
+
     def _hear(self, link: Link) -> None:
         """Take the answer to the first batch that has none yet on this connection."""
-        place, packed = self._unanswered[link].pop(0)
-        answer = link.receive()
-        code = answer.responses[0].partition_responses[0].error_code
+        records = self._unanswered[link].pop(0)
+        code = _code(link)
         if code:
-            self._failures.append((KafkaError(code), packed))
-            if self._one_by_one:  # nothing else is on its way, so the next one takes its number
-                self._sequences[place] = (self._sequences[place] - packed.count) % SEQUENCE_MODULUS
+            self._failures.append((KafkaError(code), records))
 
     def _deliver(self) -> None:
         """Wait until all that was sent is there."""
-        for link, waiting in self._unanswered.items():
-            while waiting:
-                self._hear(link)
+        for link in self._unanswered:
+            self._hear_all(link)
         if self._failures:
             sizes = [each for each, _ in self._failures if each.code() in SIZE_ERRORS]
             error = sizes[0] if sizes else self._failures[0][0]
@@ -279,6 +313,12 @@ class BulkTransactions:
                     self._coordinators.forget()
             sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _code(link: Link) -> int:
+    """The error code in the answer to a batch."""
+    code: int = link.receive().responses[0].partition_responses[0].error_code
+    return code
 
 
 def _records(packed: Packed) -> Iterable[Record]:
