@@ -1,7 +1,9 @@
 """The task path without Spark: what tasks do that live too long, come twice, or know too little."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from threading import Event, Thread
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -9,8 +11,11 @@ from tests.brokers import BrokerProcess
 from tests.integration.pipeline.feeder import Feeder
 from tests.integration.pipeline.world import World, gate_of
 
-from holdfast.pipeline.bulk.reading import Ranges
+from holdfast.flows.registry import Limits
+from holdfast.pipeline.bulk.cluster import Cluster
+from holdfast.pipeline.bulk.reading import Ranges, read_ranges
 from holdfast.pipeline.driver_path import take_rows
+from holdfast.pipeline.events import rows_of
 from holdfast.pipeline.flow_gate import FlowGate
 from holdfast.pipeline.task_path import TaskPath
 from holdfast.pipeline.tasks import Job, Outcome, Worker
@@ -119,3 +124,97 @@ def test_a_second_attempt_does_not_trust_what_it_was_sent(world: World) -> None:
         assert gate.states[0].events == 3
     assert world.processed() == [b"3"]
     world.check_each_event_once()
+
+
+Take = Callable[[FlowGate, Ranges, Feeder], None]
+"""One of the ways in which a batch is read and written."""
+
+
+def rows_in_driver(gate: FlowGate, ranges: Ranges, feeder: Feeder) -> None:
+    take_rows(gate, ranges, feeder.rows(ranges), gate.settings)
+
+
+def rows_in_tasks(gate: FlowGate, ranges: Ranges, feeder: Feeder) -> None:
+    rows = feeder.rows(ranges)
+
+    def run(job: Job) -> list[Outcome]:
+        worker = Worker(job)
+        shares = {p: rows_of(rows, p, *ranges[p]) for p in sorted(job.shares)}
+        return [worker.take(job, p, iter(each.to_batches())) for p, each in shares.items()]
+
+    TaskPath(gate).take(ranges, run, gate.settings)
+
+
+def ranges_in_driver(gate: FlowGate, ranges: Ranges, feeder: Feeder) -> None:
+    cluster = Cluster(gate.connection.settings)
+    take_rows(gate, ranges, read_ranges(cluster, gate.names.events, ranges), gate.settings)
+    cluster.forget()
+
+
+def ranges_in_tasks(gate: FlowGate, ranges: Ranges, feeder: Feeder) -> None:
+    def run(job: Job) -> list[Outcome]:
+        worker = Worker(job)
+        return [worker.take(job, p) for p in sorted(job.shares)]
+
+    TaskPath(gate).take(ranges, run, gate.settings)
+
+
+def send_all_kinds(world: World, begun: int) -> None:
+    """The same events for every world: all that may be odd about one."""
+    for i in range(120):
+        key = [b"a", b"held", b"c", b"\x00\xff", None, b""][i % 6]
+        value = [b"%d" % i, b"invalid", None, b"", b"x" * 300][i % 5]
+        headers: list[tuple[str, Any]] = [("n", b"%d" % i), ("n", None), ("ü", b"")]
+        count = [0, 1, 3, 70][i % 4]
+        world.producer.produce(
+            world.names.events,
+            b"large" * 10_000 if i == 63 else value,
+            key,
+            timestamp=begun + i * (-1) ** i,
+            headers=(headers * 24)[:count],
+            **({} if key else {"partition": i % world.partitions}),
+        )
+    assert world.producer.flush(60) == 0
+
+
+def records_after(world: World, take: Take, begun: int) -> dict[str, list[tuple[Any, ...]]]:
+    names = world.names
+    world.client.topics.set_config(names.processed, {"max.message.bytes": "20000"})
+    world.flow.hold("held", command_id="1")
+    with gate_of(world) as gate:
+        feeder = Feeder(world.connection, gate)
+        for _ in range(2):  # the limit is looked at when a batch begins
+            send_all_kinds(world, begun)
+            take(gate, feeder.plan(), feeder)
+        counts = gate.counts
+    assert counts.taken == 240
+    assert counts.held
+    assert counts.dead
+    world.check_each_event_once()
+    return {
+        topic: [
+            (o.partition, o.key, o.value, o.source, o.timestamp, tuple(o.headers))
+            for o in world.out(getattr(names, topic))
+        ]
+        for topic in ("processed", "held", "dlq")
+    }
+
+
+@pytest.mark.parametrize(
+    ("driver", "tasks"),
+    [(rows_in_driver, rows_in_tasks), (ranges_in_driver, ranges_in_tasks)],
+    ids=["rows", "ranges"],
+)
+def test_driver_and_tasks_write_the_same_records_whatever_the_events_are(
+    kafka: BrokerProcess, driver: Take, tasks: Take
+) -> None:
+    begun = round(time.time() * 1000) - 60_000
+    found = []
+    for take in (driver, tasks):
+        world = World(kafka, limits=Limits(key_events=15), overflow="dead-letter")
+        found.append(records_after(world, take, begun))
+    for topic, expected in found[0].items():
+        assert found[1][topic] == expected, topic
+    reasons = {dict(each[-1])["holdfast-error"] for each in found[0]["dlq"]}
+    invalid = {b"invalid"} if driver is rows_in_driver else set()
+    assert reasons == {b"overflow", b"too-large"} | invalid
