@@ -7,6 +7,7 @@ from typing import Any
 from confluent_kafka import KafkaError
 
 from holdfast.client.connection import parse_addresses
+from holdfast.client.kafka_errors import translate
 from holdfast.client.settings import ClientSettings
 from holdfast.errors import TimedOutError, UnavailableError, UnreachableError
 from holdfast.pipeline.bulk.links import Call, Link
@@ -52,8 +53,8 @@ class Cluster:
         if (kind, name) not in self._coordinators:
             found = self._ask(FIND_COORDINATOR, FindCoordinatorRequest(name, kind))
             if found.error_code:
-                why = KafkaError(found.error_code).name()
-                raise UnavailableError(f"Nobody coordinates {name!r} now ({why}).")
+                error = KafkaError(found.error_code)
+                raise translate(error, f"Finding the coordinator of {name!r}")
             self._coordinators[kind, name] = (found.host, found.port)
         return self._link(self._coordinators[kind, name])
 

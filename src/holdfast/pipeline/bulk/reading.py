@@ -115,10 +115,9 @@ class _Reader:
     def _checked(self, answer: FetchResponse) -> PartitionData:
         found = answer.responses[0].partitions[0] if answer.responses else PartitionData()
         if found.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-            raise EventsLostError(
-                f"{self} has no events at offset {self._next}: it begins at "
-                f"{found.log_start_offset}."
-            )
+            start = found.log_start_offset  # which Apache Kafka does not tell here
+            begins = "" if start < 0 else f" It begins at {start}."
+            raise EventsLostError(f"{self} has no events at offset {self._next} any more.{begins}")
         code = answer.error_code or found.error_code
         if code:
             raise UnavailableError(

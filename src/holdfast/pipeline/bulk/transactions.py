@@ -270,7 +270,7 @@ class BulkTransactions:
             topics.setdefault(each.topic, []).append(
                 # librdkafka reads metadata up to a zero byte, which it has written with it.
                 TxnOffsetCommitRequestPartition(
-                    each.partition, each.offset, -1, f"{each.metadata}\0"
+                    each.partition, each.offset, -1, f"{each.metadata or ''}\0"
                 )
             )
         wanted = TxnOffsetCommitRequest(
@@ -304,7 +304,7 @@ class BulkTransactions:
                 if late:
                     raise
             else:
-                code = next(filter(None, codes(answer)), 0)
+                code = _first_error(codes(answer))
                 if not code:
                     return answer
                 if code not in _SOON or late:
@@ -313,6 +313,12 @@ class BulkTransactions:
                     self._coordinators.forget()
             sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _first_error(codes: Iterable[int]) -> int:
+    """0: there is none. That a part was not tried, because of another one, says least."""
+    errors = sorted(filter(None, codes), key=lambda code: code == ErrorCode.OPERATION_NOT_ATTEMPTED)
+    return errors[0] if errors else 0
 
 
 def _code(link: Link) -> int:
