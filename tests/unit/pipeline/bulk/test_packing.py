@@ -7,7 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.pipeline.bulk.packing import Packed, Rows, pack, pack_each, source_headers
+from holdfast.pipeline.bulk.packing import (
+    Packed,
+    Rows,
+    header,
+    header_column,
+    pack,
+    pack_each,
+)
 from holdfast.wire.records.record import Record, decode_records, pack_headers, unpack_headers
 
 SOURCE = b"holdfast-source"
@@ -53,15 +60,14 @@ def column(chance: random.Random, values: list[Any], kind: pa.DataType) -> pa.Ar
 
 def rows_of(chance: random.Random, records: list[Record]) -> Rows:
     headers = [pack_headers(r.headers) if r.headers else None for r in records]
+    offsets = column(chance, [r.offset for r in records], pa.int64())
     return Rows(
         np.array([r.timestamp for r in records], np.int64),
         column(chance, [r.key for r in records], pa.binary()),
         column(chance, [r.value for r in records], pa.binary()),
         column(chance, headers, pa.binary()),
-        source_headers(
-            SOURCE, PARTITION, column(chance, [r.offset for r in records], pa.int64())
-        ),
-    )  # fmt: skip
+        header_column(SOURCE, b"%d:" % PARTITION, offsets),
+    )
 
 
 def with_source(record: Record) -> Record:
@@ -143,11 +149,31 @@ def test_some_rows_are_taken_with_all_that_is_theirs(chance: random.Random) -> N
     assert without_offset(found) == without_offset([with_source(records[i]) for i in wanted])
 
 
-@pytest.mark.parametrize("name", [b"s", b"holdfast-source", b"x" * 63])
-def test_a_source_is_a_header_of_its_own(name: bytes) -> None:
-    offsets = [0, 9, 10, 12345, 10**18, 2**63 - 1]
-    for partition in (0, 9, 123456):
-        for made, offset in zip(
-            source_headers(name, partition, pa.array(offsets)).to_pylist(), offsets, strict=True
-        ):
-            assert unpack_headers(b"\x02" + made) == ((name, b"%d:%d" % (partition, offset)),)
+def test_rows_may_be_given_a_header_more_than_others(chance: random.Random) -> None:
+    records = some_records(chance, 30)
+    rows = rows_of(chance, records)
+    for choice in ([0], [2], [0, 1, 70]):
+        counts = [chance.choice(choice) for _ in records]
+        more = [header(b"more", b"m") * count for count in counts]
+        given = Rows(
+            rows.timestamps, rows.keys, rows.values, rows.headers, pa.array(more, pa.binary()),
+            counts[0] if len(choice) == 1 else np.array(counts),
+        )  # fmt: skip
+        wanted = np.array(sorted(chance.sample(range(30), 20)))
+        found = unpacked(list(pack(given.take(wanted), batch_bytes=10**6)))
+        expected = [
+            records[i]._replace(headers=records[i].headers + ((b"more", b"m"),) * counts[i])
+            for i in wanted.tolist()
+        ]
+        assert without_offset(found) == without_offset(expected)
+
+
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 200])
+def test_a_header_made_stands_as_in_a_record(size: int) -> None:
+    name, numbers = b"n" * size, [0, 9, 10, 12345, 10**18, 2**63 - 1]
+    for prefix in (b"", b"9:", b"p" * 70):
+        made = header_column(name, prefix, pa.array(numbers)).to_pylist()
+        for found, number in zip(made, numbers, strict=True):
+            value = prefix + b"%d" % number
+            assert unpack_headers(b"\x02" + found) == ((name, value),)
+            assert found == header(name, value)

@@ -281,6 +281,14 @@ def test_a_batch_of_no_length_does_not_keep_its_reader_for_ever() -> None:
         unpack(data, start=0, end=ALL)
 
 
+def test_a_batch_with_less_than_no_records_is_refused() -> None:
+    batch = build_batch([], timestamp=NOW)
+    HEADER.pack_into(batch, 0, *header_of(batch)._replace(record_count=-5))
+    seal(batch)
+    with pytest.raises(UndecodableRecords):
+        unpack(batch, start=0, end=ALL)
+
+
 def test_records_that_do_not_fill_their_batch_or_are_too_many_are_refused() -> None:
     batch = build_batch([(b"k", b"v"), (b"k", b"w")], timestamp=NOW)
     behind = build_batch([(b"k", b"x")], base_offset=2, timestamp=NOW)
