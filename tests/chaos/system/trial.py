@@ -54,13 +54,13 @@ def run(settings: Settings, folder: Path, verify: Verify, say: Say = print) -> R
             trial.start()
             trial.break_things()
             outcomes = trial.come_to_rest()
-            say("quiet: verifying")
-            verified = {flow.name: verify(made, flow) for flow in settings.flows}
         finally:
             trial.stop_load()
             history.worker += trial.worker_lines()
             history.save(folder / "history.jsonl")
-    findings = check(history, outcomes, downstream)
+        findings = check(history, outcomes, downstream)
+        say(f"quiet: {findings.counts.total()} breaches; verifying")
+        verified = {flow.name: verify(made, flow) for flow in settings.flows}
     seconds = time.monotonic() - began
     return make_report(history, outcomes, trial.skipped, findings, verified, seconds)
 
