@@ -289,6 +289,16 @@ def test_a_batch_with_less_than_no_records_is_refused() -> None:
         unpack(batch, start=0, end=ALL)
 
 
+def test_a_field_does_not_reach_into_the_next_batch() -> None:
+    batch = build_batch([(None, bytes(10))], timestamp=NOW)
+    assert batch[-12] == 2 * 10
+    batch[-12] = 2 * 63  # its headers would be counted by the low byte of the next one's epoch
+    seal(batch)
+    behind = build_batch([(b"k", b"x")], base_offset=1, timestamp=NOW, producer_epoch=2)
+    with pytest.raises(UndecodableRecords):
+        unpack(batch + behind, start=0, end=ALL)
+
+
 def test_records_that_do_not_fill_their_batch_or_are_too_many_are_refused() -> None:
     batch = build_batch([(b"k", b"v"), (b"k", b"w")], timestamp=NOW)
     behind = build_batch([(b"k", b"x")], base_offset=2, timestamp=NOW)
