@@ -298,7 +298,9 @@ def _buffered(
         waiting = [a for a in waiting if a.at > drain.since]
         behind = [a for a in waiting if a.at <= until]
         waiting = [a for a in waiting if a.at > until]
-        left = _left(drain, kept, until, min(held_now, level + len(behind)))
+        if drain.until is None:  # what is there now was there before, or has come since
+            level = max(level, held_now - len(behind))
+        left = held_now if drain.until is None else _left(drain, kept, until)
         if until > window.start:
             points += [(max(drain.since, window.start), level), (until, left)]
         level = left
@@ -310,10 +312,8 @@ def _buffered(
     return f"M0,34L{body}L{end:.1f},34Z", round(peak) if any(h for _, h in points) else 0
 
 
-def _left(drain: _Stretch, kept: Sequence[Arrival], until: int, most: int) -> int:
+def _left(drain: _Stretch, kept: Sequence[Arrival], until: int) -> int:
     """How many events a drain has left behind by its end."""
-    if drain.until is None:
-        return most
     if drain.stopped_after is None:
         return 0
     return sum(a.at <= until and a.offset > drain.stopped_after for a in kept)

@@ -124,6 +124,8 @@ def test_running_drain_leads_to_what_is_held_now() -> None:
     shown = timeline(HISTORY[2:], arrivals, span="1h", now=NOW, expires_at=None, buffered=1)
     assert shown.peak == 4
     assert levels(shown)[-1] == 0.25
+    later = timeline(HISTORY[2:], [], span="5m", now=NOW, expires_at=None, buffered=3)
+    assert (later.peak, levels(later)[-1]) == (3, 1), "it began before the picture does"
 
 
 def test_span_goes_back_to_where_the_hold_began_that_still_drains() -> None:
