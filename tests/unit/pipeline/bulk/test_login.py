@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import re
 from dataclasses import dataclass, field
 
 import pytest
@@ -61,6 +62,7 @@ class Broker:
         if len(self.shown) == 1:
             assert text.startswith("n,,n=")
             said = dict(part.split("=", 1) for part in text[3:].split(","))
+            assert not re.search("=(?!2C|3D)", said["n"]), "RFC 5802, 5.1"
             if said["n"].replace("=2C", ",").replace("=3D", "=") != self.name:
                 return None
             nonce = "x" * 24 if self.foreign_nonce else said["r"] + "theirs"
