@@ -25,14 +25,17 @@ class FirstPage:
 def first_page(address: str) -> FirstPage:
     """Show the page in a browser that has nothing of it yet."""
     asked: list[Request] = []
-    answers: list[Response] = []
+
+    def note(request: Request) -> None:  # Playwright takes no built-in function
+        asked.append(request)
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         page = browser.new_page()
-        page.on("request", asked.append)
-        page.on("response", answers.append)
+        page.on("request", note)
         page.goto(address, wait_until="load")
         page.wait_for_timeout(1_500)  # what the page asks for once it is there
+        answers = [answer for request in asked if (answer := request.response())]
         sizes = [_sizes(answer) for answer in answers if not _is_live(answer)]
         browser.close()
     return FirstPage(
