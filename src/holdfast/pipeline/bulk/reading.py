@@ -115,7 +115,7 @@ class _Reader:
     def _checked(self, answer: FetchResponse) -> PartitionData:
         found = answer.responses[0].partitions[0] if answer.responses else PartitionData()
         if found.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-            start = found.log_start_offset  # which Apache Kafka does not tell here
+            start = found.log_start_offset  # negative: the broker does not tell
             begins = "" if start < 0 else f" It begins at {start}."
             raise EventsLostError(f"{self} has no events at offset {self._next} any more.{begins}")
         code = answer.error_code or found.error_code
