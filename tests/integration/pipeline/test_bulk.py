@@ -200,6 +200,23 @@ def test_ranges_of_several_partitions_are_read_at_once(
             assert [r for r, q in zip(rows, partitions, strict=True) if q == p] == wanted
 
 
+def test_an_answer_that_an_earlier_reader_has_left_is_taken_by_no_other(
+    mixed: Mixed, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_CHUNK_BYTES", 1)
+    left = read_range(cluster, mixed.topic, 0, 0, mixed.ends[0])
+    next(left)
+    for reads in (
+        lambda: list(read_range(cluster, mixed.topic, 0, 0, 5)),
+        lambda: read_ranges(cluster, mixed.topic, {0: (0, 5)}),
+    ):
+        with pytest.raises(AssertionError, match="left an answer"):
+            reads()
+    cluster.forget()
+    (rows,) = read_range(cluster, mixed.topic, 0, 0, 5)
+    assert records_in(rows) == mixed.seen[0][:5]
+
+
 def test_what_is_gone_below_the_start_of_a_log_is_lost_and_not_passed_over(
     kafka: BrokerProcess, cluster: Cluster, topic: str
 ) -> None:

@@ -71,6 +71,11 @@ class Link:
             raise
 
     @property
+    def idle(self) -> bool:
+        """Whether no answer is on its way; on a connection that has failed there is none."""
+        return not self._waiting or self._socket.fileno() < 0
+
+    @property
     def ended(self) -> bool:
         """Whether the broker has closed it while nothing was asked, as it does with those that
         idle. What can be read then is the end, since no answer is on its way."""
@@ -82,6 +87,7 @@ class Link:
 
     def ask(self, call: Call, request: Any) -> Any:
         """The answer to a request; there must be none on the way."""
+        assert self.idle, "an answer is left that nobody has taken"
         self.send(call, request)
         return self.receive()
 

@@ -23,6 +23,7 @@ _READ_COMMITTED = 1
 _CHUNK_BYTES = 12 * 1024**2
 """About a step of small events."""
 _WAIT_MS = 100
+_LEFT = "an earlier reader has left an answer behind, which would be taken for that to this one"
 _MOST_EMPTY = 100
 """So many empty answers in a row mean that the range is not there, though it was planned."""
 
@@ -37,6 +38,7 @@ def read_range(
     that are gone are an EventsLostError.
     """
     link = cluster.leader(topic, partition)
+    assert link.idle, _LEFT
     reader = _Reader(topic, partition, start, end)
     link.send(FETCH, reader.request())
     while True:
@@ -55,6 +57,7 @@ def read_ranges(cluster: Cluster, topic: str, ranges: Ranges) -> pa.Table:
     waiting = [_Reader(topic, p, *ranges[p]) for p in ranges]
     while waiting:
         links = [cluster.leader(topic, reader.partition) for reader in waiting]
+        assert all(link.idle for link in links), _LEFT
         for link, reader in zip(links, waiting, strict=True):
             link.send(FETCH, reader.request())
         for link, reader in zip(links, waiting, strict=True):
