@@ -159,7 +159,7 @@ def ranges_in_tasks(gate: FlowGate, ranges: Ranges, feeder: Feeder) -> None:
     TaskPath(gate).take(ranges, run, gate.settings)
 
 
-def send_all_kinds(world: World, begun: int) -> None:
+def send_all_kinds(world: World, begun: int, *, large: bool) -> None:
     """The same events for every world: all that may be odd about one."""
     for i in range(120):
         key = [b"a", b"held", b"c", b"\x00\xff", None, b""][i % 6]
@@ -168,7 +168,7 @@ def send_all_kinds(world: World, begun: int) -> None:
         count = [0, 1, 3, 70][i % 4]
         world.producer.produce(
             world.names.events,
-            b"large" * 10_000 if i == 63 else value,
+            b"large" * 10_000 if large and i == 63 else value,
             key,
             timestamp=begun + i * (-1) ** i,
             headers=(headers * 24)[:count],
@@ -183,20 +183,21 @@ def records_after(world: World, take: Take, begun: int) -> dict[str, list[tuple[
     world.flow.hold("held", command_id="1")
     with gate_of(world) as gate:
         feeder = Feeder(world.connection, gate)
-        for _ in range(2):  # the limit is looked at when a batch begins
-            send_all_kinds(world, begun)
+        for large in (True, False):  # the limit is looked at when a batch begins
+            send_all_kinds(world, begun, large=large)
             take(gate, feeder.plan(), feeder)
         counts = gate.counts
     assert counts.taken == 240
     assert counts.held
     assert counts.dead
-    world.check_each_event_once()
+    out = {topic: world.out(getattr(names, topic)) for topic in ("processed", "held", "dlq")}
+    sources = [each.source for found in out.values() for each in found]
+    assert len(sources) == len(set(sources)) == 240
     return {
         topic: [
-            (o.partition, o.key, o.value, o.source, o.timestamp, tuple(o.headers))
-            for o in world.out(getattr(names, topic))
+            (o.partition, o.key, o.value, o.source, o.timestamp, tuple(o.headers)) for o in found
         ]
-        for topic in ("processed", "held", "dlq")
+        for topic, found in out.items()
     }
 
 
