@@ -307,15 +307,21 @@ def _cut(batches: Iterator[pa.RecordBatch], end: int) -> Iterator[tuple[pa.Table
     """The rows in portions of a step each, and where each step ends: behind its last row, or, the
     last one, where the range ends, which may be later."""
     waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        if not batch.num_rows:
-            continue
-        full = sum(b.num_rows for b in waiting) >= STEP_ROWS
-        if waiting and (full or sum(b.nbytes for b in waiting) >= STEP_BYTES):
+    for batch in chain.from_iterable(map(_pieces, batches)):
+        rows = batch.num_rows + sum(b.num_rows for b in waiting)
+        if waiting and (rows > STEP_ROWS or sum(b.nbytes for b in waiting) >= STEP_BYTES):
             yield pa.Table.from_batches(waiting), waiting[-1].column("offset")[-1].as_py() + 1
             waiting = []
         waiting.append(batch)
     yield pa.Table.from_batches(waiting, None if waiting else COLUMNS), end
+
+
+def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """The batch in as few even pieces as are no longer than a step; none if it is empty."""
+    count = -(-batch.num_rows // STEP_ROWS)
+    for number in range(count):
+        start, end = (batch.num_rows * n // count for n in (number, number + 1))
+        yield batch.slice(start, end - start)
 
 
 _workers: dict[tuple[int, str, str], Worker] = {}

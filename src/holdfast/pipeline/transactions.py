@@ -160,6 +160,7 @@ _COMPARE_AGAIN = (
     KafkaError._FENCED,
     KafkaError.PRODUCER_FENCED,
     KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.INVALID_PRODUCER_ID_MAPPING,  # the coordinator has forgotten an id that was idle
     KafkaError.INVALID_TXN_STATE,
     KafkaError._STATE,
 )

@@ -20,7 +20,7 @@ Ranges = Mapping[int, tuple[int, int]]
 FETCH = Call.of("fetch", 11)
 
 _READ_COMMITTED = 1
-_CHUNK_BYTES = 12 * 1024**2
+_CHUNK_BYTES = 10 * 1024**2
 """About a step of small events."""
 _WAIT_MS = 100
 _LEFT = "an earlier reader has left an answer behind, which would be taken for that to this one"
