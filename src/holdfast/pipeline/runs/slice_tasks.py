@@ -18,7 +18,6 @@ from holdfast.errors import HoldfastError
 from holdfast.pipeline import faults
 from holdfast.pipeline.runs.slices import Sending, Sent, Slice, SliceSender
 from holdfast.pipeline.steps import STEP_BYTES, STEP_ROWS
-from holdfast.pipeline.transactions import CallHangsError
 
 OUTCOME = "outcome binary"
 """Schema, as Spark writes it, of what tasks give back: pickled `Outcome`s."""
@@ -98,8 +97,6 @@ class _Worker:
         try:
             sender = self._sender(job, number)
             return Outcome(number, self.id, sender.send(rows))
-        except CallHangsError:
-            os._exit(1)  # with the thread that hangs
         except HoldfastError as error:
             self._forget(number)
             text = f"{type(error).__name__}: {error}"
