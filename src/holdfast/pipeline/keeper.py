@@ -9,15 +9,14 @@ from collections.abc import Collection
 from threading import Thread
 from time import monotonic
 
-from confluent_kafka import KafkaException, Message
+from confluent_kafka import KafkaException
 
 from holdfast.client.kafka_errors import translate
-from holdfast.client.log_reader import LogReader
 from holdfast.client.positions import Partition
 from holdfast.errors import HoldfastError
-from holdfast.gate import Backlog, HeldRow, Reading, journal_is_due
+from holdfast.gate import Backlog, journal_is_due
 from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
-from holdfast.pipeline.loading import record_size, source_offset
+from holdfast.pipeline.held_rows import Held, HeldRows
 from holdfast.pipeline.steps import Prepared, decide_upkeep
 
 log = logging.getLogger(__name__)
@@ -60,9 +59,9 @@ class Keeper:
 
     def __init__(self, gate: FlowGate) -> None:
         self._gate = gate
-        self._reader = LogReader(gate.connection, isolation="read_committed", patience=3.0)
+        self._held = HeldRows(gate.connection.settings, gate.names.held)
         partitions = gate.flow.partitions
-        self._backlogs: list[Backlog[Message]] = [
+        self._backlogs: list[Backlog[Held]] = [
             Backlog(size=READ_AHEAD_BYTES // partitions) for _ in range(partitions)
         ]
         self._topics = _Timer(_TOPICS_SECONDS)
@@ -91,7 +90,7 @@ class Keeper:
         self._gate.news.set()
         if self._thread is not None:
             self._thread.join()
-        self._reader.close()
+        self._held.close()
 
     def turn(self, *, trim: bool = False) -> bool:
         """Do what is due. -> whether more is due at once"""
@@ -102,8 +101,8 @@ class Keeper:
             readings = [(s.partition, self._backlogs[s.partition].read(s)) for s in gate.states]
             self._look_ahead()
         for partition, reading in readings:
-            if reading is not None:
-                self._read_ahead(partition, reading)
+            if reading is not None:  # without the lock: rows never change
+                self._held.read(partition, reading, gate.held_ends[partition])
         publish = PUBLISHED if self._publish.due() and self._counts_are_old() else 0
         trim = self._trim.due() or trim
         again = monotonic() - gate.committed_at > _COMMIT_AGAIN_SECONDS
@@ -187,19 +186,6 @@ class Keeper:
         self._draining = any(state.outgoing.keys() - state.buckets.keys() for state in states)
         self._journal_is_due = journal_is_due(states, self._gate.settings)
 
-    def _read_ahead(self, partition: int, reading: Reading[Message]) -> None:
-        """Read held rows of the keys that give some out. Without the lock: rows never change."""
-        held = Partition(self._gate.names.held, partition)
-        keys, reached = reading.keys, reading.start
-        for messages, reached in self._reader.follow(held, reading.start):
-            stopped_at = _give(reading, messages, keys)
-            if stopped_at is not None:
-                reading.end(stopped_at)
-                return
-            if reached >= self._gate.held_ends[partition]:
-                break
-        reading.end(reached)
-
     def _let_go(self) -> None:
         """Delete rows of held below the committed trim points, and no others."""
         points = {
@@ -226,16 +212,3 @@ class Keeper:
         if self._wake_at is None:
             return _LONGEST_WAIT
         return min(_LONGEST_WAIT, max(_PACE_SECONDS, (self._wake_at - self._gate.clock()) / 1000))
-
-
-def _give(reading: Reading[Message], messages: list[Message], keys: set[bytes]) -> int | None:
-    """Give the rows to the reading. -> the first row that was not given, if it has enough"""
-    for message in messages:
-        if reading.done:
-            return message.offset()
-        key = message.key()
-        if key in keys:
-            offset, (_, timestamp) = message.offset() or 0, message.timestamp()
-            row = HeldRow(offset, source_offset(message), record_size(message), timestamp, message)
-            reading.take(key, row)
-    return (messages[-1].offset() or 0) + 1 if messages and reading.done else None

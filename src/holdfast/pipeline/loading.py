@@ -19,6 +19,7 @@ from holdfast.gate import (
     check_log,
     starting_position,
 )
+from holdfast.pipeline.held_rows import no_source
 
 log = logging.getLogger(__name__)
 
@@ -110,10 +111,7 @@ def source_offset(message: Message) -> int:
     """The source offset of a row of held."""
     source = source_of(headers_of(message))
     if source is None:
-        raise GateStoppedError(
-            f"The gate has stopped: offset {message.offset()} of {message.topic()} does not say "
-            "which event it is. Something else has written to it."
-        )
+        raise no_source(message.offset() or 0, message.topic() or "", message.partition() or 0)
     return source[1]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from confluent_kafka import Message, TopicPartition
+from confluent_kafka import TopicPartition
 
 from holdfast.errors import GateStoppedError, RecordTooLargeError
 from holdfast.flows.names import FlowNames
@@ -14,6 +14,7 @@ from holdfast.flows.status import encode_offset_metadata
 from holdfast.gate import Asked, Backlog, Drained, Moment, PartitionState, Result, Step, Verdict
 from holdfast.pipeline import faults
 from holdfast.pipeline.events import Events
+from holdfast.pipeline.held_rows import Held
 from holdfast.pipeline.transactions import Pair
 from holdfast.pipeline.writer import RecordRefusedError
 
@@ -47,7 +48,7 @@ class Prepared:
     events: Events = field(default_factory=Events)
     verdicts: bytearray = field(default_factory=bytearray)
     """Where each event goes, as a `Verdict` a byte; that of an invalid one means nothing."""
-    drained: Sequence[Drained[Message]] = ()
+    drained: Sequence[Drained[Held]] = ()
 
     def sources_of(
         self, records: Collection[tuple[bytes | None, bytes | None]]
@@ -59,7 +60,7 @@ class Prepared:
             if pair in records and index not in events.flaws:
                 yield self.partition, events.offsets[index]
         for each in self.drained:
-            if (each.key, each.row.payload.value()) in records:
+            if (each.key, each.row.payload.value) in records:
                 yield self.partition, each.row.source
 
     def counts(self) -> Counts:
@@ -106,7 +107,7 @@ def decide_upkeep(
     commands: Sequence[Asked],
     *,
     held_end: int,
-    backlog: Backlog[Message] | None = None,
+    backlog: Backlog[Held] | None = None,
     rows: int = STEP_ROWS,
     size: int = STEP_BYTES,
     publish: int = 0,
@@ -144,7 +145,7 @@ class StepWriter(Protocol[P_contra]):
     def write_drained(
         self,
         partition: int,
-        drained: Sequence[Drained[Message]],
+        drained: Sequence[Drained[Held]],
         too_large: Collection[tuple[int, int]],
     ) -> None: ...
     def write_result(self, partition: int, result: Result) -> None: ...

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 from holdfast.client.dead_letters import ERROR, MESSAGE
 from holdfast.client.kafka_errors import translate
-from holdfast.client.source import SOURCE, Header, headers_of, source_of
+from holdfast.client.source import SOURCE, Header, source_of
 from holdfast.errors import RecordTooLargeError
 from holdfast.flows.journal import encode_journal
 from holdfast.flows.names import FlowNames
@@ -14,6 +14,7 @@ from holdfast.flows.status import Entry, encode_active, encode_entry, encode_pos
 from holdfast.gate import Drained, Result, Verdict
 from holdfast.pipeline import faults
 from holdfast.pipeline.events import TOO_LARGE, TOO_LARGE_WHY, Events, Flaw
+from holdfast.pipeline.held_rows import Held
 
 OVERFLOW = "overflow"
 DEAD_LETTERED = "dead-lettered"
@@ -75,14 +76,13 @@ class Writer:
     def write_drained(
         self,
         partition: int,
-        drained: Sequence[Drained[Message]],
+        drained: Sequence[Drained[Held]],
         too_large: Collection[tuple[int, int]],
     ) -> None:
         """Rows that leave held, as they stand there: the source's coordinate is among their
         headers already."""
         for each in drained:
-            message = each.row.payload
-            headers = headers_of(message)
+            value, headers = each.row.payload.value, each.row.payload.headers
             if (partition, each.row.source) in too_large:
                 self._dead(
                     partition, each.key, None, each.row.timestamp, headers,
@@ -90,12 +90,12 @@ class Writer:
                 )  # fmt: skip
             elif each.verdict is Verdict.DEAD:
                 self._dead(
-                    partition, each.key, message.value(), each.row.timestamp, headers,
+                    partition, each.key, value, each.row.timestamp, headers,
                     DEAD_LETTERED, "It was held when its key was dead-lettered.",
                 )  # fmt: skip
             else:
                 self._produce(
-                    self._names.processed, message.value(), each.key, ANY_PARTITION,
+                    self._names.processed, value, each.key, ANY_PARTITION,
                     each.row.timestamp, headers,
                 )  # fmt: skip
         if drained:

@@ -26,6 +26,8 @@ _WAIT_MS = 100
 _LEFT = "an earlier reader has left an answer behind, which would be taken for that to this one"
 _MOST_EMPTY = 100
 """So many empty answers in a row mean that the range is not there, though it was planned."""
+_EMPTY_AT_THE_END = 30
+_NO_END = 1 << 62
 
 
 def read_range(
@@ -68,23 +70,42 @@ def read_ranges(cluster: Cluster, topic: str, ranges: Ranges) -> pa.Table:
     return rows.append_column("partition", pa.array(numbers, pa.int32()))
 
 
+def follow(
+    cluster: Cluster, topic: str, partition: int, start: int
+) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """The committed records from `start` on, and how far they reach, until the caller has enough.
+
+    Beside records, markers and aborted records move the reach; at the log's end there is nothing,
+    again and again, and after three seconds of that a TimedOutError.
+    """
+    reader = _Reader(topic, partition, start, _NO_END, most_empty=_EMPTY_AT_THE_END)
+    while True:
+        link = cluster.leader(topic, partition)
+        rows = reader.take(link.ask(FETCH, reader.request()))
+        yield rows, reader.next
+
+
 class _Reader:
     """How far one partition is read."""
 
-    def __init__(self, topic: str, partition: int, start: int, end: int) -> None:
+    def __init__(
+        self, topic: str, partition: int, start: int, end: int, most_empty: int = _MOST_EMPTY
+    ) -> None:
         self.partition = partition
+        self.next = start
+        """All records below it were given."""
         self._topic = topic
-        self._next = start
         self._end = end
+        self._most_empty = most_empty
         self._empty = 0
 
     @property
     def done(self) -> bool:
-        return self._next >= self._end
+        return self.next >= self._end
 
     def request(self) -> FetchRequest:
         wanted = FetchPartition(
-            partition=self.partition, fetch_offset=self._next, partition_max_bytes=_CHUNK_BYTES
+            partition=self.partition, fetch_offset=self.next, partition_max_bytes=_CHUNK_BYTES
         )
         return FetchRequest(
             max_wait_ms=_WAIT_MS,
@@ -100,19 +121,19 @@ class _Reader:
         try:
             rows, after = unpack(
                 bytearray(found.records or b""),
-                start=self._next,
+                start=self.next,
                 end=self._end,
                 aborted=found.aborted_transactions or (),
             )
         except UndecodableRecords as error:
-            raise HoldfastError(f"{self} cannot be read at offset {self._next}: {error}.") from None
-        self._empty = self._empty + 1 if after == self._next else 0
-        if self._empty > _MOST_EMPTY:
+            raise HoldfastError(f"{self} cannot be read at offset {self.next}: {error}.") from None
+        self._empty = self._empty + 1 if after == self.next else 0
+        if self._empty > self._most_empty:
             raise TimedOutError(
-                f"{self} gives nothing from offset {self._next} on, though events up to "
-                f"{self._end} were there before."
+                f"{self} gives nothing from offset {self.next} on, though there should be records. "
+                "Is a transaction left open on it?"
             )
-        self._next = after
+        self.next = after
         return rows
 
     def _checked(self, answer: FetchResponse) -> PartitionData:
@@ -120,11 +141,11 @@ class _Reader:
         if found.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
             start = found.log_start_offset  # negative: the broker does not tell
             begins = "" if start < 0 else f" It begins at {start}."
-            raise EventsLostError(f"{self} has no events at offset {self._next} any more.{begins}")
+            raise EventsLostError(f"{self} has no events at offset {self.next} any more.{begins}")
         code = answer.error_code or found.error_code
         if code:
             raise UnavailableError(
-                f"Reading {self} at offset {self._next} failed ({KafkaError(code).name()})."
+                f"Reading {self} at offset {self.next} failed ({KafkaError(code).name()})."
             )
         return found
 

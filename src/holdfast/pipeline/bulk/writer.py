@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from time import time
 
 import numpy as np
-from confluent_kafka import Message
 
 from holdfast.client.source import SOURCE
 from holdfast.flows.names import FlowNames
@@ -15,6 +14,7 @@ from holdfast.pipeline.bulk.partitioning import partitions_of
 from holdfast.pipeline.bulk.transactions import BulkTransactions
 from holdfast.pipeline.bulk.varints import Bytes, Numbers
 from holdfast.pipeline.events import TOO_LARGE, Events, Flaw
+from holdfast.pipeline.held_rows import Held
 from holdfast.pipeline.writer import OVERFLOWN, journal_pairs, reason_headers, status_pairs
 from holdfast.wire.records.record import Record, unpack_headers
 
@@ -53,7 +53,7 @@ class BulkWriter:
     def write_drained(
         self,
         partition: int,
-        drained: Sequence[Drained[Message]],
+        drained: Sequence[Drained[Held]],
         too_large: Collection[tuple[int, int]],
     ) -> None:
         """Only the keeper drains, and it does so in the driver."""
