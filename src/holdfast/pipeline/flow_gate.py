@@ -33,6 +33,7 @@ from holdfast.gate import (
     is_current,
 )
 from holdfast.gate import blocked as why_blocked
+from holdfast.pipeline.bulk.transactions import BulkTransactions
 from holdfast.pipeline.control_log import ControlTail
 from holdfast.pipeline.exits import REPLACED, START_AGAIN, end_process
 from holdfast.pipeline.loading import Loader
@@ -287,7 +288,8 @@ class FlowGate:
 
         def initialise(partition: int) -> None:
             transactional_id = self.names.task_transactional_id(partition)
-            task = Transactions(self.connection, transactional_id, self.producer_config)
+            size = self.producer_config["batch.size"]
+            task = BulkTransactions(self.connection.settings, transactional_id, size)
             try:
                 task.renew()
             finally:

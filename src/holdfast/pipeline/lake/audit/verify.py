@@ -142,6 +142,7 @@ class _Audit:
         landed = self._raw.landed(topic_id) if self._options.raw_zone else None
         border = self._border(topic_id, bounds)
         self._check_outputs(bounds, border)
+        held = self._held(bounds, border)
         self._progress(0.05, "Reading the journal")
         journal = self._keep_at_hand(
             read_journal(self._session, self._connection, self._names, bounds)
@@ -151,7 +152,7 @@ class _Audit:
         self._progress(0.15, "Comparing status with the journal")
         standing, compared = self._standing(bounds, journal)
         self._progress(0.25, "Accounting for every event")
-        kept, counted = self._account(bounds, journal, scope, border)
+        kept, counted = self._account(bounds, journal, scope, border, held)
         judged = kept.where("NOT ordinary").select(
             "p", "k", "o", named(scope).alias("faults"), "pending"
         )
@@ -282,19 +283,37 @@ class _Audit:
         ends = ends_of_steps(status, bounds)
         return faults_of_status(status, journal, bounds, ends), len(ends)
 
+    def _held(self, bounds: Bounds, border: Border | None) -> DataFrame:
+        """The rows of held, before anything else: the keeper lets go of them once they are out, and
+        an audit of a flow that drains all the time would begin anew each time."""
+        logs = Logs(self._session, self._connection, self._names, border)
+        rows = self._keep_at_hand(logs.held(self._unseen(bounds, border)[self._names.held]))
+        rows.count()
+        return rows
+
+    def _unseen(self, bounds: Bounds, border: Border | None) -> dict[str, Stretch]:
+        """What of each output was not verified before."""
+        return {
+            topic: log.after(border.outputs[topic].settled if border else {})
+            for topic, log in self._outputs(bounds).items()
+        }
+
     def _account(
-        self, bounds: Bounds, journal: DataFrame, scope: Scope, border: Border | None
+        self,
+        bounds: Bounds,
+        journal: DataFrame,
+        scope: Scope,
+        border: Border | None,
+        held: DataFrame,
     ) -> tuple[DataFrame, dict[str, int]]:
         """Every coordinate that is not ordinary, with witnesses; and what was counted."""
         logs = Logs(self._session, self._connection, self._names, border)
         events = self._events_to_read(scope)
-        parts = [
-            log.after(border.outputs[topic].settled if border else {})
-            for topic, log in self._outputs(bounds).items()
-        ]
-        outputs = [logs.processed(parts[0]), logs.held(parts[1]), logs.dead(parts[2])]
+        parts = self._unseen(bounds, border)
+        processed, dead = parts[self._names.processed], parts[self._names.dlq]
+        outputs = [logs.processed(processed), held, logs.dead(dead)]
         rows = [logs.events(events), *(within(each, scope) for each in outputs)]
-        length = events.length + sum(part.length for part in parts)
+        length = events.length + sum(part.length for part in parts.values())
         if scope.raw is not None:
             rows.append(landed_rows(self._raw.rows(), scope))
             length += Stretch(*scope.raw).length
