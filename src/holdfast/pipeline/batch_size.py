@@ -38,6 +38,10 @@ class BatchSize:
         it cannot: one batch may be larger than its memory."""
         return self._mean is not None and count <= SMALL_ROWS and count * self._mean <= SMALL_BYTES
 
+    def may_be_small(self, count: int) -> bool:
+        """The same, for one who stops reading when it turns out that it is not."""
+        return count <= SMALL_ROWS if self._mean is None else self.is_small(count)
+
     def seen(self, rows: int, size: int) -> None:
         """So many rows had so many bytes."""
         if rows:

@@ -6,6 +6,7 @@ it has planned is never trusted over Kafka's of what was taken.
 
 import logging
 import pickle
+import sys
 import uuid
 from collections.abc import Iterable
 from functools import partial
@@ -19,7 +20,7 @@ from pyspark.sql import functions as sql
 from pyspark.sql.streaming.query import StreamingQuery
 
 from holdfast.pipeline import faults
-from holdfast.pipeline.batch_size import BatchSize
+from holdfast.pipeline.batch_size import SMALL_BYTES, BatchSize
 from holdfast.pipeline.bulk.cluster import Cluster
 from holdfast.pipeline.bulk.reading import Ranges, read_ranges
 from holdfast.pipeline.driver_path import SettingsChangedError, take_rows
@@ -36,6 +37,7 @@ from holdfast.pipeline.validation import why_invalid
 
 log = logging.getLogger(__name__)
 
+_MOST_READ = 4 * SMALL_BYTES
 _WATCH_SECONDS = 0.1
 _BLOCKED_SECONDS = 0.1
 _MOST_MEASURED = 1_000
@@ -201,11 +203,10 @@ class GateQuery:
             why = why_invalid(sql.col("value"), settings.schema)
             validated = rows.withColumn("invalid", why)
         count = sum(end - start for start, end in ranges.values())
-        small = self.size.is_small(count) if self._small is None else self._small
         begun = monotonic()
         try:
-            if small:
-                table = self._read(ranges) if validated is None else self._collect(validated)
+            table = self._few_rows(ranges, validated, count)
+            if table is not None:
                 take_rows(self._gate, ranges, table, settings)
                 self.size.seen(table.num_rows, table.nbytes)
                 self._note_newest(pc.max(table["timestamp"]).as_py())
@@ -219,9 +220,18 @@ class GateQuery:
             return False
         return True
 
-    def _read(self, ranges: Ranges) -> pa.Table:
+    def _few_rows(self, ranges: Ranges, validated: DataFrame | None, count: int) -> pa.Table | None:
+        """The rows, if they are so few that the driver takes them itself."""
+        if validated is not None:
+            small = self.size.is_small(count) if self._small is None else self._small
+            return self._collect(validated) if small else None
+        small = self.size.may_be_small(count) if self._small is None else self._small
+        return self._read(ranges) if small else None
+
+    def _read(self, ranges: Ranges) -> pa.Table | None:
+        most = _MOST_READ if self._small is None else sys.maxsize
         try:
-            return read_ranges(self._cluster, self._gate.names.events, ranges)
+            return read_ranges(self._cluster, self._gate.names.events, ranges, most_bytes=most)
         except BaseException:
             self._cluster.forget()
             raise

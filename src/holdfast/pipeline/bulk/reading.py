@@ -53,10 +53,14 @@ def read_range(
             return
 
 
-def read_ranges(cluster: Cluster, topic: str, ranges: Ranges) -> pa.Table:
-    """The committed records of small ranges, with their partitions. All are asked for at once."""
+def read_ranges(
+    cluster: Cluster, topic: str, ranges: Ranges, *, most_bytes: int = _NO_END
+) -> pa.Table | None:
+    """The committed records of small ranges, with their partitions. All are asked for at once.
+    None if they have more than about so many bytes: nothing is known of their size before."""
     found: dict[int, list[pa.RecordBatch]] = {p: [] for p in ranges}
-    waiting = [_Reader(topic, p, *ranges[p]) for p in ranges]
+    chunk = min(_CHUNK_BYTES, most_bytes // max(1, len(ranges)))
+    waiting = [_Reader(topic, p, *ranges[p], chunk=chunk) for p in ranges]
     while waiting:
         links = [cluster.leader(topic, reader.partition) for reader in waiting]
         assert all(link.idle for link in links), _LEFT
@@ -65,6 +69,8 @@ def read_ranges(cluster: Cluster, topic: str, ranges: Ranges) -> pa.Table:
         for link, reader in zip(links, waiting, strict=True):
             found[reader.partition].append(reader.take(link.receive()))
         waiting = [reader for reader in waiting if not reader.done]
+        if sum(rows.nbytes for each in found.values() for rows in each) > most_bytes:
+            return None
     numbers = [p for p, portions in found.items() for rows in portions for _ in range(len(rows))]
     rows = pa.Table.from_batches([rows for each in found.values() for rows in each], SCHEMA)
     return rows.append_column("partition", pa.array(numbers, pa.int32()))
@@ -89,13 +95,21 @@ class _Reader:
     """How far one partition is read."""
 
     def __init__(
-        self, topic: str, partition: int, start: int, end: int, most_empty: int = _MOST_EMPTY
+        self,
+        topic: str,
+        partition: int,
+        start: int,
+        end: int,
+        *,
+        chunk: int | None = None,
+        most_empty: int = _MOST_EMPTY,
     ) -> None:
         self.partition = partition
         self.next = start
         """All records below it were given."""
         self._topic = topic
         self._end = end
+        self._chunk = chunk or _CHUNK_BYTES
         self._most_empty = most_empty
         self._empty = 0
 
@@ -105,12 +119,12 @@ class _Reader:
 
     def request(self) -> FetchRequest:
         wanted = FetchPartition(
-            partition=self.partition, fetch_offset=self.next, partition_max_bytes=_CHUNK_BYTES
+            partition=self.partition, fetch_offset=self.next, partition_max_bytes=self._chunk
         )
         return FetchRequest(
             max_wait_ms=_WAIT_MS,
             min_bytes=1,
-            max_bytes=_CHUNK_BYTES,
+            max_bytes=self._chunk,
             isolation_level=_READ_COMMITTED,
             topics=[FetchTopic(topic=self._topic, partitions=[wanted])],
         )
