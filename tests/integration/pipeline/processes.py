@@ -94,12 +94,15 @@ class GateProcess:
         (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) * 1024
 
+    def assert_running(self, when: str = "") -> None:
+        assert self._process.poll() is None, f"ended{when}:\n{self.text()[-4000:]}"
+
     def text(self) -> str:
         return (self._folder / "out").read_text(errors="replace")
 
     def _wait(self, condition: Callable[[], object], what: str, timeout: float = START_S) -> None:
         def holds() -> object:
-            assert self._process.poll() is None, f"ended before {what}:\n{self.text()[-4000:]}"
+            self.assert_running(f" before {what}")
             return condition()
 
         eventually(holds, what, timeout)

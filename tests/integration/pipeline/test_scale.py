@@ -18,8 +18,8 @@ HELD_BYTES = 600_000_000
 
 
 @pytest.fixture
-def world(embedded_broker: BrokerProcess) -> World:
-    return World(embedded_broker)
+def world(kafka: BrokerProcess) -> World:
+    return World(kafka)
 
 
 def ask(world: World, command: Hold | Release) -> None:

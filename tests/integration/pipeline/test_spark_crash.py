@@ -1,18 +1,21 @@
-"""Kill -9 with Spark: before Spark's own commit, in tasks, and a task that outlives its driver."""
+"""With Spark: kill -9 before Spark's own commit and in tasks, a task that outlives its driver,
+and a broker that ends in mid-batch or is away for long."""
 
-from contextlib import suppress
+import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Literal
 
 import psutil
 import pytest
-from tests.brokers import BrokerProcess, EmbeddedBroker
+from tests.brokers import ApacheKafka, BrokerProcess, EmbeddedBroker
 from tests.integration.pipeline.processes import GateProcess, gates
 from tests.integration.pipeline.world import World, eventually
 
 pytestmark = pytest.mark.spark
 
 SLOW_S = 150.0
+AWAY_S = 60.0
 
 
 def send_some(world: World, first: int, count: int = 40) -> None:
@@ -26,7 +29,11 @@ def check(world: World, count: int) -> None:
     world.check_each_event_once()
     for key in range(7):
         expected = [] if key == 1 else list(range(key, count, 7))
-        assert [int(v or b"") for v in world.processed(b"k%d" % key)] == expected
+        assert _values(world, b"k%d" % key) == expected
+
+
+def _values(world: World, key: bytes) -> list[int]:
+    return [int(value or b"") for value in world.processed(key)]
 
 
 @pytest.mark.parametrize(
@@ -39,10 +46,10 @@ def check(world: World, count: int) -> None:
     ],
 )
 def test_killed_with_spark_each_event_comes_out_once_in_order(
-    embedded_broker: BrokerProcess, tmp_path: Path, path: Literal["driver", "tasks"], point: str
+    kafka: BrokerProcess, tmp_path: Path, path: Literal["driver", "tasks"], point: str
 ) -> None:
     """The other points are those of a gate without Spark: see `test_crash`."""
-    world = World(embedded_broker)
+    world = World(kafka)
     world.flow.hold("k1")
     send_some(world, 0)
     with gates() as started:
@@ -117,3 +124,37 @@ def test_a_broker_that_ends_in_mid_batch_and_comes_back_costs_and_doubles_nothin
         send_some(world, 40)
         eventually(world.is_taken, "every event taken", SLOW_S)
         check(world, 80)
+
+
+def test_brokers_that_are_gone_for_a_minute_are_waited_for(tmp_path: Path) -> None:
+    """Both kinds at once, so that the minute passes once. Batches are taken by tasks of one and
+    by the driver of the other."""
+    with ExitStack() as brokers, gates() as started:
+        worlds: list[World] = []
+        for kind, path in ((ApacheKafka, "tasks"), (EmbeddedBroker, "driver")):
+            folder = tmp_path / kind.kind
+            world = World(brokers.enter_context(kind(folder / "broker")), patience=3.0)
+            world.flow.hold("k1")
+            send_some(world, 0)
+            started.append(GateProcess(world, folder, path=path, spark=True))
+            worlds.append(world)
+        for world in worlds:
+            eventually(world.is_taken, "every event taken", SLOW_S)
+        for world in worlds:
+            world.kafka.kill()
+        time.sleep(AWAY_S)
+        for gate in started:
+            gate.assert_running()
+        for world in worlds:
+            world.kafka.start()
+            world.reconnect()
+            check_it_goes_on(world)
+
+
+def check_it_goes_on(world: World) -> None:
+    send_some(world, 40)
+    eventually(world.is_taken, "events that came after it", SLOW_S)
+    check(world, 80)
+    world.flow.release("k1").wait(SLOW_S)
+    held = list(range(1, 80, 7))
+    eventually(lambda: _values(world, b"k1") == held, "what was held", SLOW_S)
