@@ -11,7 +11,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 from holdfast.flows.keys import partition_of
 
 EVENT_BYTES = 200
-_PADDING = bytes(EVENT_BYTES - 16)
+_STAMP_BYTES = 16
+_PADDING = bytes(EVENT_BYTES - _STAMP_BYTES)
 _READ_DEADLINE_S = 120.0
 
 Numbers = npt.NDArray[np.int64]
@@ -44,14 +45,18 @@ class Load:
 
     def passing(self) -> Numbers:
         """The numbers of the events that are not held."""
-        held = np.arange(self.held) * self.keys // max(self.held, 1)
         numbers = np.arange(self.count)
-        return numbers[~np.isin(numbers % self.keys, held)]
+        return numbers[self.passes(numbers)]
+
+    def passes(self, numbers: Numbers) -> npt.NDArray[np.bool_]:
+        """Of each of these, whether its key is not one of the held."""
+        held = np.arange(self.held) * self.keys // max(self.held, 1)
+        return ~np.isin(numbers % self.keys, held)
 
 
-def encode_event(number: int) -> bytes:
-    """200 bytes that begin with the event's number and the time."""
-    return number.to_bytes(8) + time.monotonic_ns().to_bytes(8) + _PADDING
+def encode_event(number: int, padding: bytes = _PADDING) -> bytes:
+    """200 bytes, unless padded otherwise, that begin with the event's number and the time."""
+    return number.to_bytes(8) + time.monotonic_ns().to_bytes(8) + padding
 
 
 def decode_event(value: bytes | None) -> tuple[int, int]:
@@ -74,17 +79,28 @@ def bulk_producer(bootstrap: str) -> Producer:
     )
 
 
-def fill(bootstrap: str, topic: str, cycle: Sequence[bytes], count: int, partitions: int) -> None:
-    """Write events 0 to `count`, whose keys go round the cycle, and wait for the last."""
+def fill(
+    bootstrap: str,
+    topic: str,
+    cycle: Sequence[bytes],
+    count: int,
+    partitions: int,
+    *,
+    first: int = 0,
+    size: int = EVENT_BYTES,
+) -> None:
+    """Write so many events, numbered from `first` on, whose keys go round the cycle; wait for the
+    last."""
     producer = bulk_producer(bootstrap)
+    padding = bytes(size - _STAMP_BYTES)
     # The partition is worked out once a key, not once an event.
     homes = [partition_of(key, partitions) for key in cycle]
     send, poll = producer.produce, producer.poll
-    for number in range(count):
-        place = number % len(cycle)
+    for number in range(first, first + count):
+        place = (number - first) % len(cycle)
         while True:
             try:
-                send(topic, encode_event(number), cycle[place], partition=homes[place])
+                send(topic, encode_event(number, padding), cycle[place], partition=homes[place])
                 break
             except BufferError:
                 poll(0.01)

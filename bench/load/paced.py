@@ -10,19 +10,28 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from bench.load.events import Load, check_output, decode_event, encode_event, flush
 
 PATIENCE_S = 30.0
+_TICK_S = 0.001
+"""What is due within it is sent at once: no thread wakes up for each of many events."""
 
 
 class Traffic:
     """Events at a steady pace from a thread of its own, each with the time at which it was sent."""
 
-    def __init__(self, bootstrap: str, topic: str, load: Load, per_second: float) -> None:
+    def __init__(
+        self, bootstrap: str, topic: str, load: Load, per_second: float, linger_ms: int = 0
+    ) -> None:
         self._producer = Producer(
-            {"bootstrap.servers": bootstrap, "partitioner": "murmur2_random", "linger.ms": 0}
+            {
+                "bootstrap.servers": bootstrap,
+                "partitioner": "murmur2_random",
+                "linger.ms": linger_ms,
+            }
         )
         self._producer.list_topics(topic, 10)
         self._topic = topic
         self._load = load
-        self._pause = 1 / per_second
+        self._at_once = max(1, round(per_second * _TICK_S))
+        self._pause = self._at_once / per_second
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="traffic")
         self.sent = 0
@@ -43,18 +52,30 @@ class Traffic:
     def _run(self) -> None:
         due = time.monotonic()
         while self.sent < self._load.count and not self._ending.is_set():
-            number = self.sent
-            self._producer.produce(self._topic, encode_event(number), self._load.key(number))
+            for number in range(self.sent, min(self.sent + self._at_once, self._load.count)):
+                self._send(number)
             self._producer.poll(0)
-            self.sent += 1
             due += self._pause
             time.sleep(max(0.0, due - time.monotonic()))
 
+    def _send(self, number: int) -> None:
+        """Waits where the broker does not keep up."""
+        while not self._ending.is_set():
+            try:
+                self._producer.produce(self._topic, encode_event(number), self._load.key(number))
+            except BufferError:
+                self._producer.poll(0.05)
+            else:
+                self.sent += 1
+                return
+
 
 @contextmanager
-def traffic(bootstrap: str, topic: str, load: Load, per_second: float) -> Iterator[Traffic]:
+def traffic(
+    bootstrap: str, topic: str, load: Load, per_second: float, linger_ms: int = 0
+) -> Iterator[Traffic]:
     """Traffic for as long as the block runs."""
-    running = Traffic(bootstrap, topic, load, per_second)
+    running = Traffic(bootstrap, topic, load, per_second, linger_ms)
     running.start()
     try:
         yield running
