@@ -10,7 +10,7 @@ DOCS_READY := $(VENV)/.docs-ready
 SPARK_JARS := .jars/spark/.ready
 KAFKA_JARS := .jars/kafka/.ready
 PYTEST := $(BIN)/python -m pytest
-BENCHES := $(filter-out __init__,$(basename $(notdir $(wildcard bench/*.py))))
+BENCHES := $(filter-out __init__ plots,$(basename $(notdir $(wildcard bench/*.py))))
 
 .PHONY: help setup jars bytecode chromium spin run test check format lock codecs docs bench chaos fuzz model clean
 
