@@ -28,11 +28,14 @@ class Child:
         *,
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
+        listens: bool = False,
     ) -> None:
+        """`listens`: to what is told to it, on its standard input."""
         self._command = command
         self._log = log
         self._folder = folder
         self._environment = environment
+        self._input = subprocess.PIPE if listens else subprocess.DEVNULL
         self._process: subprocess.Popen[bytes] | None = None
         self._mark = 0
 
@@ -54,7 +57,7 @@ class Child:
                 [*DIES_WITH_PARENT, *self._command],
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
+                stdin=self._input,
                 cwd=self._folder,
                 env=self._environment,
             )
@@ -70,6 +73,13 @@ class Child:
                 raise ChildFailedError(f"no {said!r} within {timeout:.0f} s{self._tail()}")
             time.sleep(0.02)
         return found
+
+    def tell(self, line: str) -> None:
+        """Say something to one that listens."""
+        assert self._process is not None, "not started"
+        assert self._process.stdin is not None, "does not listen"
+        self._process.stdin.write(f"{line}\n".encode())
+        self._process.stdin.flush()
 
     def check(self) -> None:
         """Raise if it has ended."""

@@ -1,12 +1,18 @@
-"""The two systems under measurement, seen alike: topics, holds, a process."""
+"""The two systems under measurement, seen alike: topics, holds, a process.
+
+`running` is a process that begins with the flow; `serving` is one that takes flow after flow, so
+that its JVM is warm from the second on.
+"""
 
 import os
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -14,11 +20,37 @@ from confluent_kafka.admin import AdminClient, NewTopic
 import holdfast
 from bench.load.child import Child
 from bench.load.events import bulk_producer, flush
-from bench.peers.streams import Guarantee, Store, StreamsGate, compile_peer
+from bench.peers.streams import (
+    Application,
+    Guarantee,
+    Store,
+    StreamsGate,
+    StreamsGates,
+    compile_peer,
+)
+from holdfast.client.connection import Connection
+from holdfast.client.planned_topics import make_topic
+from holdfast.client.settings import ClientSettings
+from holdfast.client.topics import Topics
 from holdfast.flows.commands import Hold, encode_command
 from holdfast.flows.names import REGISTRY_TOPIC, FlowNames
+from holdfast.flows.registry import FlowDefinition
+from holdfast.flows.topics import flow_topics
 
 READY_DEADLINE_S = 120.0
+
+
+class Serving(Protocol):
+    """A process that takes flow after flow."""
+
+    @property
+    def process(self) -> Child: ...
+
+    def begin(self, flow: str) -> None:
+        """Take up a flow whose topics are there, and do not wait for it."""
+
+    def end(self, flow: str) -> None:
+        """Leave it again."""
 
 
 class System(ABC):
@@ -29,6 +61,7 @@ class System(ABC):
     def __init__(self, bootstrap: str, folder: Path, partitions: int) -> None:
         self.bootstrap = bootstrap
         self.partitions = partitions
+        """Of the flows that are made from now on."""
         self._folder = folder / self.name
         self._folder.mkdir(parents=True)
 
@@ -40,7 +73,11 @@ class System(ABC):
 
     @abstractmethod
     def create(self, flow: str) -> None:
-        """Make the flow's topics."""
+        """Make the flow's topics, and the flow."""
+
+    def make_topics(self, flow: str) -> None:
+        """Make the topics alone, for one that is to be taken up later."""
+        self.create(flow)
 
     @abstractmethod
     def hold(self, flow: str, keys: Iterable[bytes]) -> None:
@@ -50,6 +87,10 @@ class System(ABC):
     @contextmanager
     def running(self, flow: str) -> Iterator[Child]:
         """The system at work on that flow, from when it is ready for events."""
+
+    @abstractmethod
+    def serving(self) -> AbstractContextManager[Serving]:
+        """The system without a flow, to be given one after the other."""
 
     def drop(self, flow: str) -> None:
         """Remove all topics of the flow, so that they take no room."""
@@ -78,7 +119,7 @@ class Streams(System):
         self._classes = compile_peer(self._folder / "classes")
         self._guarantee = guarantee
         self._store = store
-        self._settings = settings
+        self._settings = settings or {}
 
     def create(self, flow: str) -> None:
         names = FlowNames(flow)
@@ -100,11 +141,22 @@ class Streams(System):
 
     @contextmanager
     def running(self, flow: str) -> Iterator[Child]:
+        application = self._application(flow)
+        with StreamsGate(self._folder / flow, self._classes, self.bootstrap, application) as gate:
+            yield gate
+
+    @contextmanager
+    def serving(self) -> Iterator[Serving]:
+        with StreamsGates(self._folder, self._classes) as gates:
+            gates.wait_for("^Ready$", READY_DEADLINE_S)
+            yield ServingStreams(self, gates)
+
+    def settings_file(self, flow: str) -> Path:
+        return self._application(flow).write(self._folder / flow, self.bootstrap)
+
+    def _application(self, flow: str) -> Application:
         names = FlowNames(flow)
-        gate = StreamsGate(
-            self._folder / flow,
-            self._classes,
-            self.bootstrap,
+        return Application(
             name=flow,
             events=names.events,
             control=names.control,
@@ -113,8 +165,20 @@ class Streams(System):
             store=self._store,
             settings=self._settings,
         )
-        with gate:
-            yield gate
+
+
+@dataclass(frozen=True, slots=True)
+class ServingStreams:
+    """A JVM that runs one application after the other."""
+
+    system: Streams
+    process: StreamsGates
+
+    def begin(self, flow: str) -> None:
+        self.process.run(self.system.settings_file(flow))
+
+    def end(self, flow: str) -> None:
+        self.process.close()
 
 
 class Holdfast(System):
@@ -125,6 +189,12 @@ class Holdfast(System):
     def create(self, flow: str) -> None:
         with holdfast.connect(self.bootstrap) as client:
             client.flow(flow).create(partitions=self.partitions)
+
+    def make_topics(self, flow: str) -> None:
+        definition = FlowDefinition(name=flow, partitions=self.partitions, created_at=0)
+        topics = Topics(Connection(ClientSettings(bootstrap=self.bootstrap)))
+        for plan in flow_topics(definition, brokers=1):
+            make_topic(topics, plan)
 
     def hold(self, flow: str, keys: Iterable[bytes]) -> None:
         producer = bulk_producer(self.bootstrap)
@@ -137,24 +207,37 @@ class Holdfast(System):
 
     @contextmanager
     def running(self, flow: str) -> Iterator[Child]:
-        command = [sys.executable, "-m", "holdfast.cli", "pipeline", "--kafka", self.bootstrap]
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_")} | {
-            "HOLDFAST_PIPELINE_DATA_DIR": str(self._folder / flow),
-            # The peer lands nothing in a lake, so neither do we.
-            "HOLDFAST_PIPELINE_RAW_ZONE": "false",
-        }
-        log = self._folder / f"{flow}.log"
-        with Child(command, log, folder=self._folder, environment=environment) as pipeline:
+        with self.pipeline(flow) as pipeline:
             # The first step commits a position for every partition.
             self.wait_until_taken(flow, 0, pipeline, READY_DEADLINE_S)
             yield pipeline
 
+    @contextmanager
+    def serving(self) -> Iterator[Serving]:
+        with self.pipeline("serving") as pipeline:
+            pipeline.wait_for("^Pipeline running", READY_DEADLINE_S)
+            yield ServingHoldfast(self, pipeline)
+
+    def pipeline(self, name: str) -> Child:
+        """The process, not started yet; it takes whatever flows are registered."""
+        command = [sys.executable, "-m", "holdfast.cli", "pipeline", "--kafka", self.bootstrap]
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_")} | {
+            "HOLDFAST_PIPELINE_DATA_DIR": str(self._folder / name),
+            # The peer lands nothing in a lake, so neither do we.
+            "HOLDFAST_PIPELINE_RAW_ZONE": "false",
+        }
+        log = self._folder / f"{name}.log"
+        return Child(command, log, folder=self._folder, environment=environment)
+
     def drop(self, flow: str) -> None:
-        # A flow that stays registered would be started again by the next pipeline.
+        self.forget(flow)
+        super().drop(flow)
+
+    def forget(self, flow: str) -> None:
+        """Take it from the registry: it would be started again by the next pipeline."""
         producer = bulk_producer(self.bootstrap)
         producer.produce(REGISTRY_TOPIC, None, flow.encode())
         flush(producer)
-        super().drop(flow)
 
     def taken(self, flow: str) -> int:
         """How many offsets of the flow's events the gate has committed; -1: no position yet."""
@@ -174,6 +257,21 @@ class Holdfast(System):
             if time.monotonic() > end:
                 raise TimeoutError(f"{self.taken(flow):,} of {events:,} after {timeout:.0f} s")
             time.sleep(0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class ServingHoldfast:
+    """A pipeline that follows the registry."""
+
+    system: Holdfast
+    process: Child
+
+    def begin(self, flow: str) -> None:
+        self.system.create(flow)
+
+    def end(self, flow: str) -> None:
+        self.system.forget(flow)
+        self.process.wait_for(f"Flow {flow} is not registered any more", READY_DEADLINE_S)
 
 
 def _is_of(topic: str, flow: str) -> bool:

@@ -37,35 +37,41 @@ import org.apache.kafka.streams.state.Stores;
 public final class HoldingGate {
     private static final String HELD_KEYS = "held-keys";
     private static final String HELD_EVENTS = "held-events";
-    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(20);
+    static final Duration CLOSE_WITHIN = Duration.ofSeconds(20);
 
     private HoldingGate() {}
 
     public static void main(String[] arguments) throws IOException, InterruptedException {
-        Properties settings = new Properties();
-        try (Reader file = Files.newBufferedReader(Path.of(arguments[0]))) {
-            settings.load(file);
-        }
         CountDownLatch ended = new CountDownLatch(1);
         AtomicBoolean failed = new AtomicBoolean();
-        KafkaStreams streams = new KafkaStreams(topology(settings), settings);
-        streams.setUncaughtExceptionHandler(error -> {
-            error.printStackTrace();
-            failed.set(true);
-            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
-        });
-        streams.setStateListener((now, before) -> {
-            System.out.println("State " + now);
-            if (now.hasCompletedShutdown()) {
-                ended.countDown();
-            }
-        });
+        KafkaStreams streams = make(Path.of(arguments[0]), () -> failed.set(true), ended::countDown);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> streams.close(CLOSE_WITHIN)));
         streams.start();
         ended.await();
         if (failed.get()) {
             Runtime.getRuntime().halt(1); // exit() would wait for the hook, and the hook for nothing
         }
+    }
+
+    /** The application of a file of settings, not started yet, and what to do when it ends. */
+    static KafkaStreams make(Path file, Runnable whenFailed, Runnable whenEnded) throws IOException {
+        Properties settings = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            settings.load(reader);
+        }
+        KafkaStreams streams = new KafkaStreams(topology(settings), settings);
+        streams.setUncaughtExceptionHandler(error -> {
+            error.printStackTrace();
+            whenFailed.run();
+            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+        });
+        streams.setStateListener((now, before) -> {
+            System.out.println("State " + now);
+            if (now.hasCompletedShutdown()) {
+                whenEnded.run();
+            }
+        });
+        return streams;
     }
 
     private static Topology topology(Properties settings) {

@@ -9,6 +9,7 @@ all of it happens exactly once.
 
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self
 
@@ -48,46 +49,53 @@ def compile_peer(classes: Path) -> Path:
     return classes
 
 
-class StreamsGate(Child):
+@dataclass(frozen=True, slots=True)
+class Application:
     """One application: its name is its group, and what it has held is found again under it.
 
     Held events are in memory unless told otherwise, with a change log like RocksDB's: that was the
     faster of the two in both of two rounds.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        classes: Path,
-        bootstrap: str,
-        *,
-        name: str,
-        events: str,
-        control: str,
-        processed: str,
-        guarantee: Guarantee = "exactly_once_v2",
-        store: Store = "memory",
-        settings: Mapping[str, str] | None = None,
-    ) -> None:
+    name: str
+    events: str
+    control: str
+    processed: str
+    guarantee: Guarantee = "exactly_once_v2"
+    store: Store = "memory"
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def write(self, folder: Path, bootstrap: str) -> Path:
+        """Write its settings into the folder, where its state will be, too. -> the file"""
         folder.mkdir(parents=True, exist_ok=True)
-        file = folder / f"{name}.properties"
         everything = {
             "bootstrap.servers": bootstrap,
-            "application.id": name,
+            "application.id": self.name,
             "state.dir": str(folder / "state"),
-            "processing.guarantee": guarantee,
+            "processing.guarantee": self.guarantee,
             "auto.offset.reset": "earliest",
-            "gate.events": events,
-            "gate.control": control,
-            "gate.processed": processed,
-            "gate.store": store,
+            "gate.events": self.events,
+            "gate.control": self.control,
+            "gate.processed": self.processed,
+            "gate.store": self.store,
             **TUNED,
-            **(settings or {}),
+            **self.settings,
         }
+        file = folder / f"{self.name}.properties"
         file.write_text("".join(f"{key}={value}\n" for key, value in everything.items()))
+        return file
+
+
+class StreamsGate(Child):
+    """The process of one application."""
+
+    def __init__(
+        self, folder: Path, classes: Path, bootstrap: str, application: Application
+    ) -> None:
+        file = application.write(folder, bootstrap)
         super().__init__(
             [*JVM, "-cp", f"{classes}:{class_path('kafka')}", "HoldingGate", str(file)],
-            folder / f"{name}.log",
+            folder / f"{application.name}.log",
         )
 
     def start(self) -> Self:
@@ -99,3 +107,26 @@ class StreamsGate(Child):
             self.kill()
             raise
         return self
+
+
+class StreamsGates(Child):
+    """A process that runs one application after the other."""
+
+    def __init__(self, folder: Path, classes: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        super().__init__(
+            [*JVM, "-cp", f"{classes}:{class_path('kafka')}", "HoldingGates"],
+            folder / "gates.log",
+            listens=True,
+        )
+        self._closed = 0
+
+    def run(self, file: Path) -> None:
+        """Begin with the application of these settings, and do not wait for it."""
+        self.tell(str(file))
+
+    def close(self) -> None:
+        """End what runs, and wait."""
+        self._closed += 1
+        self.tell("")
+        self.wait_for(rf"(?s)(^Closed$.*){{{self._closed}}}", START_DEADLINE_S)

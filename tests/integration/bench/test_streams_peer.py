@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from bench.load.events import Load, WrongOutputError, check_output, encode_event, fill
 from bench.load.progress import Readable
-from bench.peers.streams import Store, StreamsGate, compile_peer
+from bench.peers.streams import Application, Store, StreamsGate, compile_peer
 from confluent_kafka import Message
 from tests.brokers import ApacheKafka
 from tests.clients import KEPT, committed, create_topic, producer, read, send, wait_until
@@ -40,16 +40,16 @@ class Peer:
         self._gate: StreamsGate | None = None
 
     def start(self, store: Store = "memory") -> None:
-        self._gate = StreamsGate(
-            self._folder,
-            self._classes,
-            self.broker.bootstrap,
+        application = Application(
             name=self._name,
             events=self.events,
             control=self.control,
             processed=self.processed,
             store=store,
             settings=SOON_MISSED,
+        )
+        self._gate = StreamsGate(
+            self._folder, self._classes, self.broker.bootstrap, application
         ).start()
 
     def kill(self) -> None:
