@@ -39,7 +39,9 @@ PEAK_EVENTS = 400_000
 STARTED_WITHIN_S = 240.0
 TAKEN_WITHIN_S = 300.0
 """Deadlines, not measures."""
-KEPT_AT_LEAST_S = 60.0
+KEPT_AT_LEAST_S = 180.0
+"""The raw zone may be minutes behind on a busy machine, and must find its events. So in a run of
+less than eighteen minutes the topics are not full after a third: disk and handles grow then."""
 RECORD_BYTES = EVENT_BYTES + 60
 """With key, header and its share of a batch."""
 

@@ -36,7 +36,7 @@ TOLERANCES = {
     "cpu_percent": Tolerance(0.25, 10),
     "p50_ms": Tolerance(0.25, 20),
     "p99_ms": Tolerance(0.5, 100),
-    "lag_s": Tolerance(0.5, 5),
+    "lag_s": Tolerance(0.1, 5),
     "disk_mb": Tolerance(0.1, 32),
 }
 """By the last part of a line's name. Memory, handles and threads have no reason to move; times and
