@@ -1,4 +1,5 @@
-"""Line plots as SVG, for documents: no library, no fonts, no script; readable on white and in grey.
+"""Line plots as SVG, for documents: no library, no fonts, no script; readable on white, in grey and
+where the theme is dark.
 
     panel = Panel(title="...", x="partitions", y="events/s", lines=[Line("ours", [(1, 2.0)])])
     Path("plot.svg").write_text(draw([panel]))
@@ -8,7 +9,7 @@ Panels are laid out in rows. Each has axes of its own, linear from zero unless i
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 WIDTH, HEIGHT = 460, 300
@@ -16,6 +17,13 @@ WIDTH, HEIGHT = 460, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 64, 44
 COLOURS = ("#0b62a4", "#d1541b", "#1b8a5a", "#8a3ea8", "#b08400", "#333333", "#c2185b", "#00838f")
 """Told apart by eyes that do not tell red from green; in the order of the lines."""
+_DARK = {
+    "#fff": "#1b1e27", "#222": "#e4e6eb", "#555": "#a8adb8", "#888": "#7d828e",
+    "#e2e2e2": "#343945",
+    "#0b62a4": "#5db0f5", "#d1541b": "#ff9d66", "#1b8a5a": "#4fd29a", "#8a3ea8": "#cf8fe8",
+    "#b08400": "#e3bd3f", "#333333": "#d0d0d0", "#c2185b": "#ff7fae", "#00838f": "#4fd0dc",
+}  # fmt: skip
+"""What takes the place of each colour where the reader's theme is dark."""
 _DASHES = ("", "6 3", "2 3", "8 3 2 3")
 """One for each round through the colours, so that no two lines look alike."""
 
@@ -40,6 +48,8 @@ class Panel:
     log_y: bool = False
     dots: bool = False
     """Mark each point: where there are few."""
+    x_ticks: Sequence[float] = ()
+    """Where the x axis has ticks, if not at round numbers."""
 
 
 def draw(panels: Sequence[Panel], columns: int = 2) -> str:
@@ -50,6 +60,7 @@ def draw(panels: Sequence[Panel], columns: int = 2) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" font-family="sans-serif" font-size="11" fill="#222">',
+        _dark_style(),
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
     ]
     for number, panel in enumerate(panels):
@@ -58,6 +69,12 @@ def draw(panels: Sequence[Panel], columns: int = 2) -> str:
         parts += _panel(panel)
         parts.append("</g>")
     return "\n".join([*parts, "</svg>", ""])
+
+
+def _dark_style() -> str:
+    rules = (f'[{part}="{light}"]{{{part}:{dark}}}' for light, dark in _DARK.items()
+             for part in ("fill", "stroke"))  # fmt: skip
+    return f"<style>@media (prefers-color-scheme:dark){{{''.join(rules)}}}</style>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +86,13 @@ class _Axis:
     begin: float
     end: float
     log: bool
+    given: Sequence[float] = ()
+    zero: float | None = None
+    """Where 0 stands on a logarithmic axis, if anywhere."""
+
+    def has(self, value: float) -> bool:
+        """Whether there is a place for the value."""
+        return not self.log or value > 0 or (value == 0 and self.zero is not None)
 
     def place(self, value: float) -> float:
         share = (self._scaled(value) - self._scaled(self.low)) / (
@@ -77,6 +101,8 @@ class _Axis:
         return self.begin + share * (self.end - self.begin)
 
     def ticks(self) -> list[float]:
+        if self.given:
+            return list(self.given)
         if not self.log:
             step = _step(self.high - self.low)
             first, last = math.ceil(self.low / step), math.floor(self.high / step + 1e-9)
@@ -87,6 +113,8 @@ class _Axis:
         return [tick for tick in ticks if self.low <= tick <= self.high]
 
     def _scaled(self, value: float) -> float:
+        if value == 0 and self.zero is not None:
+            value = self.zero
         return math.log10(value) if self.log else value
 
 
@@ -95,6 +123,15 @@ def _step(span: float) -> float:
     rough = span / 6
     power = 10.0 ** math.floor(math.log10(rough))
     return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= rough)
+
+
+def _x_axis(panel: Panel, values: list[float]) -> _Axis:
+    """A 0 on a logarithmic axis stands one power before the smallest of the others."""
+    smallest = min((value for value in values if value > 0), default=1.0)
+    zero = smallest / 10 if panel.log_x and 0 in values else None
+    shown = values if zero is None else [*values, zero]
+    axis = _axis(shown, _LEFT, WIDTH - _RIGHT, panel.log_x, from_zero=False)
+    return replace(axis, given=panel.x_ticks, zero=zero)
 
 
 def _axis(values: list[float], begin: float, end: float, log: bool, from_zero: bool) -> _Axis:
@@ -111,7 +148,7 @@ def _axis(values: list[float], begin: float, end: float, log: bool, from_zero: b
 
 def _panel(panel: Panel) -> list[str]:
     points = [point for line in panel.lines for point in line.points]
-    x = _axis([p[0] for p in points], _LEFT, WIDTH - _RIGHT, panel.log_x, from_zero=False)
+    x = _x_axis(panel, [p[0] for p in points])
     y = _axis([p[1] for p in points], HEIGHT - _BOTTOM, _TOP, panel.log_y, from_zero=True)
     middle = (_LEFT + WIDTH - _RIGHT) / 2
     return [
@@ -140,9 +177,7 @@ def _grid(x: _Axis, y: _Axis) -> list[str]:
 
 def _line(number: int, line: Line, panel: Panel, x: _Axis, y: _Axis) -> list[str]:
     shown = [
-        (x.place(at), y.place(value))
-        for at, value in line.points
-        if (at > 0 or not panel.log_x) and (value > 0 or not panel.log_y)
+        (x.place(at), y.place(value)) for at, value in line.points if x.has(at) and y.has(value)
     ]
     path = " ".join(f"{at:.1f},{height:.1f}" for at, height in shown)
     parts = [f'<polyline points="{path}" fill="none" stroke-width="1.6" {_look(number)}/>']

@@ -1,5 +1,6 @@
 """Plots show what they are given, and are well-formed pictures."""
 
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -38,6 +39,32 @@ def test_value_that_has_no_place_on_a_logarithmic_axis_is_left_out() -> None:
     assert (
         len(heights(drawn(panel(Line("ours", [(0, 5), (1, 0), (2, 7), (3, 9)]), log_y=True)))) == 3
     )
+
+
+def test_nothing_at_all_has_a_place_before_the_first_power() -> None:
+    points = [(0, 1), (1_000, 1), (10_000, 1)]
+    picture = drawn(panel(Line("held", points), log_x=True))
+    (line,) = picture.iter(f"{SVG}polyline")
+    zero, first, second = (float(at.split(",")[0]) for at in line.attrib["points"].split())
+    assert first - zero == pytest.approx(second - first, abs=0.2)
+
+
+def test_axis_has_the_ticks_that_it_is_given() -> None:
+    points = [(1, 5), (24, 6)]
+    wanted = Panel(title="t", x="partitions", y="/s", lines=[Line("a", points)], x_ticks=(1, 24))
+    shown = [text.text for text in drawn(wanted).iter(f"{SVG}text")]
+    assert "1" in shown
+    assert "24" in shown
+    assert "10" not in shown
+
+
+def test_every_colour_has_another_on_a_dark_page() -> None:
+    picture = draw([panel(Line("web", [(0, 1), (1, 2)]), dots=True)])
+    used = set(re.findall(r'(?:fill|stroke)="(#\w+)"', picture.partition("</style>")[2]))
+    assert used
+    for colour in used:
+        assert f'[fill="{colour}"]' in picture
+        assert f'[stroke="{colour}"]' in picture
 
 
 def test_no_two_lines_look_alike() -> None:
