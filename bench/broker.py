@@ -10,7 +10,6 @@ faster, everything else below 1 is smaller. `start_1000_s` is in seconds.
 import argparse
 import contextlib
 import json
-import socket
 import statistics
 import tempfile
 import time
@@ -18,10 +17,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
-from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import Producer
 from tests.brokers import BrokerProcess, EmbeddedBroker
 
+from bench.load.messages import consume, new_topic, produce
+from bench.load.starts import first_metadata, start_seconds
 from bench.peers.kafka import ProductionKafka
 
 PARTITIONS = 6
@@ -37,14 +37,6 @@ class Bench:
         self.messages = 200_000 if quick else 1_000_000
         self.singles = 500 if quick else 3_000
         self.loaded = 500_000 if quick else 5_000_000
-        self._topics = 0
-
-    def new_topic(self, bootstrap: str, partitions: int = PARTITIONS) -> str:
-        self._topics += 1
-        name = f"bench-{self._topics}"
-        admin = AdminClient({"bootstrap.servers": bootstrap})
-        admin.create_topics([NewTopic(name, partitions, 1)])[name].result(30)
-        return name
 
     def alternating(
         self, measure: Callable[[str], float], brokers: dict[str, str], what: str
@@ -63,69 +55,14 @@ class Bench:
             )
         return {name: statistics.median(values) for name, values in figures.items()}
 
-    def produce(self, bootstrap: str, count: int | None = None) -> float:
+    def produce(self, bootstrap: str) -> float:
         """Messages a second, from the first call to the last acknowledgement."""
-        topic = self.new_topic(bootstrap)
-        return self._produce(bootstrap, topic, count or self.messages)
-
-    def _produce(self, bootstrap: str, topic: str, count: int) -> float:
-        producer = Producer(
-            {
-                "bootstrap.servers": bootstrap,
-                "enable.idempotence": True,
-                "acks": "all",
-                "linger.ms": 5,
-                "queue.buffering.max.messages": 500_000,
-                "queue.buffering.max.kbytes": 1_048_576,
-            }
-        )
-        producer.list_topics(topic, 10)
-        send, poll = producer.produce, producer.poll
-        started = time.perf_counter()
-        for number in range(count):
-            while True:
-                try:
-                    send(topic, VALUE, partition=number % PARTITIONS)
-                    break
-                except BufferError:
-                    poll(0.01)
-            if number % 10_000 == 0:
-                poll(0)
-        left = producer.flush(120)
-        seconds = time.perf_counter() - started
-        if left:
-            raise RuntimeError(f"{left} messages were not acknowledged")
-        return count / seconds
-
-    def consume(self, bootstrap: str, topic: str, count: int) -> float:
-        """Messages a second, from assignment to the last message."""
-        consumer = Consumer(
-            {
-                "bootstrap.servers": bootstrap,
-                "group.id": f"bench-{time.monotonic_ns()}",
-                "enable.auto.commit": False,
-                "auto.offset.reset": "earliest",
-                # librdkafka pauses for a second whenever its queue is full: with that, its own
-                # pauses would be measured, and not the broker.
-                "fetch.queue.backoff.ms": 5,
-            }
-        )
-        consumer.list_topics(topic, 10)
-        consumer.assign([TopicPartition(topic, p, 0) for p in range(PARTITIONS)])
-        seen = 0
-        started = time.perf_counter()
-        while seen < count:
-            batch = consumer.consume(10_000, 10)
-            if not batch:
-                raise RuntimeError(f"only {seen} of {count} messages came")
-            seen += len(batch)
-        seconds = time.perf_counter() - started
-        consumer.close()
-        return seen / seconds
+        topic = new_topic(bootstrap, PARTITIONS)
+        return produce(bootstrap, topic, PARTITIONS, VALUE, self.messages)
 
     def latency(self, bootstrap: str) -> float:
         """Median milliseconds of one message sent and acknowledged, one after the other."""
-        topic = self.new_topic(bootstrap, 1)
+        topic = new_topic(bootstrap, 1)
         producer = Producer({"bootstrap.servers": bootstrap, "acks": "all", "linger.ms": 0})
         producer.list_topics(topic, 10)
         times = []
@@ -140,34 +77,6 @@ class Bench:
 
 def resident_mb(pid: int) -> float:
     return psutil.Process(pid).memory_info().rss / 1e6
-
-
-def first_metadata(bootstrap: str) -> None:
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            AdminClient({"bootstrap.servers": bootstrap, "log_level": 0}).list_topics(timeout=0.25)
-            return
-        except Exception:
-            if time.monotonic() > deadline:
-                raise
-
-
-def start_seconds(broker: BrokerProcess) -> float:
-    """From starting the process to its first metadata reply, over a directory that exists."""
-    broker.stop()
-    started = time.perf_counter()
-    broker.launch()
-    while not _port_is_open(broker.bootstrap):  # librdkafka's retries would blur a start of 0.2 s
-        time.sleep(0.002)
-    first_metadata(broker.bootstrap)
-    return time.perf_counter() - started
-
-
-def _port_is_open(bootstrap: str) -> bool:
-    host, port = bootstrap.rsplit(":", 1)
-    with socket.socket() as probe:
-        return probe.connect_ex((host, int(port))) == 0
 
 
 @contextlib.contextmanager
@@ -186,10 +95,10 @@ def throughput(bench: Bench, running: dict[str, BrokerProcess]) -> dict[str, flo
     latency = bench.alternating(bench.latency, addresses, "latency, ms")
     topics = {}
     for name in ("kafka", "os"):
-        topics[addresses[name]] = bench.new_topic(addresses[name])
-        bench._produce(addresses[name], topics[addresses[name]], bench.messages)
+        topic = topics[addresses[name]] = new_topic(addresses[name], PARTITIONS)
+        produce(addresses[name], topic, PARTITIONS, VALUE, bench.messages)
     consumed = bench.alternating(
-        lambda address: bench.consume(address, topics[address], bench.messages),
+        lambda address: consume(address, topics[address], PARTITIONS, bench.messages),
         {name: addresses[name] for name in ("kafka", "os")},
         "consume, messages/s",
     )
@@ -213,11 +122,12 @@ def memory(bench: Bench, folder: Path) -> dict[str, float]:
             first_metadata(broker.bootstrap)
             time.sleep(2)
             idle = resident_mb(broker.pid)
-            topic = bench.new_topic(broker.bootstrap)
-            bench._produce(broker.bootstrap, topic, bench.loaded // 10)
+            topic = new_topic(broker.bootstrap, PARTITIONS)
+            produce(broker.bootstrap, topic, PARTITIONS, VALUE, bench.loaded // 10)
             tenth = resident_mb(broker.pid)
-            bench._produce(broker.bootstrap, topic, bench.loaded - bench.loaded // 10)
-            bench.consume(broker.bootstrap, topic, bench.loaded)
+            rest = bench.loaded - bench.loaded // 10
+            produce(broker.bootstrap, topic, PARTITIONS, VALUE, rest)
+            consume(broker.bootstrap, topic, PARTITIONS, bench.loaded)
             loaded = resident_mb(broker.pid)
             figures[name] = [idle, tenth, loaded]
             print(f"  memory, MB: {name} idle {idle:.0f}, tenth {tenth:.0f}, loaded {loaded:.0f}")
@@ -240,7 +150,7 @@ def starts(bench: Bench, running: dict[str, BrokerProcess]) -> dict[str, float]:
 
 def start_with_1000_partitions(bench: Bench, folder: Path) -> dict[str, float]:
     with EmbeddedBroker(folder / "thousand") as broker:
-        topic = bench.new_topic(broker.bootstrap, 1000)
+        topic = new_topic(broker.bootstrap, 1000)
         producer = Producer({"bootstrap.servers": broker.bootstrap, "acks": "all"})
         for partition in range(1000):
             producer.produce(topic, VALUE, partition=partition)

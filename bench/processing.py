@@ -18,69 +18,22 @@ import statistics
 import tempfile
 import threading
 import time
-import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import arroyo.backends.kafka
-import arroyo.processing
-from arroyo.backends.abstract import Consumer
-from arroyo.backends.kafka import KafkaPayload, build_kafka_consumer_configuration
-from arroyo.processing.strategies import (
-    CommitOffsets,
-    MessageRejected,
-    ProcessingStrategy,
-    ProcessingStrategyFactory,
-    RunTask,
-)
-from arroyo.types import Commit, Message, Partition, Topic
-from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from arroyo.backends.kafka import KafkaPayload
+from arroyo.processing.strategies import MessageRejected, ProcessingStrategy
+from arroyo.types import Message, Topic
 from tests.brokers import ApacheKafka, BrokerProcess, EmbeddedBroker
 
-import holdfast.processing
+from bench.load.messages import new_topic, produce
+from bench.load.workers import SIDES, Factory, Make, configuration, throughput
 
 PARTITIONS = 4
 MESSAGE = b"x" * 200
 SETTLE_SECONDS = 2.0
 """librdkafka fills its queues first, pause or no pause."""
 PAUSED_SECONDS = 3.0
-
-Make = tuple[Callable[[Mapping[str, Any]], Consumer[KafkaPayload]], Callable[..., Any]]
-SIDES: dict[str, Make] = {
-    "sentry-arroyo": (arroyo.backends.kafka.KafkaConsumer, arroyo.processing.StreamProcessor),
-    "holdfast": (holdfast.processing.KafkaConsumer, holdfast.processing.StreamProcessor),
-}
-
-
-class Count:
-    """The work: counts messages, and says when the last one has come."""
-
-    def __init__(self, expected: int) -> None:
-        self.expected = expected
-        self.seen = 0
-        self.first = self.last = 0.0
-        self.finished: Callable[[], None] = lambda: None
-
-    def __call__(self, message: Message[KafkaPayload]) -> KafkaPayload:
-        if self.seen == 0:
-            self.first = time.perf_counter()
-        self.seen += 1
-        if self.seen == self.expected:
-            self.last = time.perf_counter()
-            self.finished()
-        return message.payload
-
-
-class Factory(ProcessingStrategyFactory[KafkaPayload]):
-    def __init__(self, build: Callable[[Commit], ProcessingStrategy[Any]]) -> None:
-        self.build = build
-
-    def create_with_partitions(
-        self, commit: Commit, partitions: Mapping[Partition, int]
-    ) -> ProcessingStrategy[KafkaPayload]:
-        return self.build(commit)
 
 
 class Valve(ProcessingStrategy[KafkaPayload]):
@@ -123,7 +76,9 @@ def main() -> None:
     kind = ApacheKafka if options.broker == "apache" else EmbeddedBroker
     sides = {name: side for name, side in SIDES.items() if options.only in (None, name)}
     with tempfile.TemporaryDirectory() as directory, kind(Path(directory)) as broker:
-        topic = filled_topic(broker, options.messages)
+        name = new_topic(broker.bootstrap, PARTITIONS)
+        produce(broker.bootstrap, name, PARTITIONS, MESSAGE, options.messages)
+        topic = Topic(name)
         as_built = rates(broker, topic, options, sides, tuned=False)
         tuned = rates(broker, topic, options, sides, tuned=True)
         pauses = {name: pause_and_resume(broker, topic, side) for name, side in sides.items()}
@@ -153,7 +108,7 @@ def rates(
     measured: dict[str, list[float]] = {name: [] for name in sides}
     for round_number in range(options.rounds):
         for name, side in sides.items():
-            rate = throughput(broker, topic, messages, side, tuned)
+            rate = throughput(broker.bootstrap, topic, messages, side, tuned)
             measured[name].append(rate)
             kind = "tuned" if tuned else "as built"
             print(f"{kind}, round {round_number + 1}: {name:14} {rate:10,.0f} messages/s")
@@ -167,52 +122,9 @@ def summary(name: str, medians: Mapping[str, float]) -> dict[str, float]:
     return figures
 
 
-def filled_topic(broker: BrokerProcess, messages: int) -> Topic:
-    name = f"processing-{uuid.uuid4().hex[:8]}"
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
-    admin.create_topics([NewTopic(name, PARTITIONS, 1)])[name].result(30)
-    producer = Producer({"bootstrap.servers": broker.bootstrap, "linger.ms": 50})
-    for number in range(messages):
-        while True:
-            try:
-                producer.produce(name, MESSAGE, partition=number % PARTITIONS)
-                break
-            except BufferError:
-                producer.poll(0.05)
-    producer.flush()
-    return Topic(name)
-
-
-def configuration(broker: BrokerProcess, tuned: bool) -> Mapping[str, Any]:
-    """Arroyo's own, for both sides alike."""
-    settings = {"enable_auto_commit": False, "queued_min_messages": 100_000} if tuned else {}
-    return build_kafka_consumer_configuration(
-        {},
-        group_id=f"bench-{uuid.uuid4().hex[:8]}",
-        auto_offset_reset="earliest",
-        bootstrap_servers=[broker.bootstrap],
-        **settings,
-    )
-
-
-def throughput(
-    broker: BrokerProcess, topic: Topic, messages: int, side: Make, tuned: bool
-) -> float:
-    make_consumer, make_processor = side
-    count = Count(messages)
-    processor = make_processor(
-        consumer=make_consumer(configuration(broker, tuned)),
-        topic=topic,
-        processor_factory=Factory(lambda commit: RunTask(count, CommitOffsets(commit))),
-    )
-    count.finished = processor.signal_shutdown
-    processor.run()
-    return messages / (count.last - count.first)
-
-
 def pause_and_resume(broker: BrokerProcess, topic: Topic, side: Make) -> dict[str, float]:
     make_consumer, make_processor = side
-    consumer = make_consumer(configuration(broker, tuned=True))
+    consumer = make_consumer(configuration(broker.bootstrap, tuned=True))
     valve = Valve(accept=1000)
     processor = make_processor(
         consumer=consumer, topic=topic, processor_factory=Factory(lambda _: valve)

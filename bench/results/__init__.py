@@ -1,0 +1,5 @@
+"""Results as they were measured, a file for each benchmark. `python -m bench.report` shows them."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
