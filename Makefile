@@ -55,8 +55,14 @@ spin:  ## the model checker, from Debian's packages
 run: $(READY) $(SPARK_JARS) bytecode  ## start Holdfast on this machine, with demo traffic (Ctrl-C stops it)
 	$(BIN)/holdfast up --demo
 
-test: setup chromium spin  ## all tests
+# Those that need nothing come first, in a process that has neither brokers nor Spark around it.
+test: setup chromium spin  ## all tests (some: ARGS="tests/unit/gate -x")
+ifdef ARGS
 	$(PYTEST) $(ARGS)
+else
+	$(PYTEST) tests/unit
+	$(PYTEST) --ignore=tests/unit
+endif
 
 check: $(READY)  ## ruff, mypy --strict, import contracts; build/sbom.json, known weaknesses of dependencies
 	$(BIN)/ruff check .

@@ -26,20 +26,36 @@ _REFUSED_PATIENCE = 1.0
 """Seconds after which a port that refuses is taken as one where nobody is about to listen."""
 
 
+class _Hearing:
+    """The last thing that librdkafka said was wrong.
+
+    It knows of no connection: a client whose callback led back to its owner would be closed by the
+    garbage collector, whenever and in whatever thread that runs, and not when nobody needs it.
+    """
+
+    def __init__(self) -> None:
+        self.last = ""
+
+    def note(self, error: KafkaError) -> None:
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:
+            self.last = re.sub(r" \(after \d+ms in state \w+.*\)", "", error.str()).rstrip(".")
+        _librdkafka.info("%s", error)
+
+
 class Connection:
     """Settings for librdkafka's clients, and one admin client for those who need no more."""
 
     def __init__(self, settings: ClientSettings) -> None:
         self.settings = settings
         self.addresses = parse_addresses(settings.bootstrap)
-        self._trouble = ""
+        self._heard = _Hearing()
 
     def config(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """librdkafka settings: ours, then the user's, then `more`."""
         return {
             "bootstrap.servers": ",".join(self.addresses),
             "client.id": self.settings.client_id,
-            "error_cb": self._note,
+            "error_cb": self._heard.note,
             "logger": _librdkafka,
             **self.settings.kafka,
             **(more or {}),
@@ -73,13 +89,13 @@ class Connection:
             else:
                 return
             self.admin.poll(0)
-            if _REFUSED in self._trouble and time.monotonic() - begun > _REFUSED_PATIENCE:
+            if _REFUSED in self._heard.last and time.monotonic() - begun > _REFUSED_PATIENCE:
                 break
         raise self.unreachable(time.monotonic() - begun)
 
     def unreachable(self, seconds: float) -> UnreachableError:
         """The error that says what was tried."""
-        said = f" The last thing heard was: {self._trouble}." if self._trouble else ""
+        said = f" The last thing heard was: {self._heard.last}." if self._heard.last else ""
         return UnreachableError(
             f"No broker answered at {self} within {seconds:.0f} s.{said} "
             "Is one running there? `holdfast broker` starts one; `holdfast doctor` looks closer."
@@ -92,18 +108,13 @@ class Connection:
             return future.result(self.settings.request_timeout + 5)
         except KafkaException as error:
             translated = translate(error, doing)
-            if isinstance(translated, TimedOutError) and self._trouble:
-                translated.args = (f"{translated} The last thing heard was: {self._trouble}.",)
+            if isinstance(translated, TimedOutError) and self._heard.last:
+                translated.args = (f"{translated} The last thing heard was: {self._heard.last}.",)
             raise translated from None
         except FutureTimeoutError:
             raise TimedOutError(
                 f"{doing} got no answer from {self} within {self.settings.request_timeout:.0f} s."
             ) from None
-
-    def _note(self, error: KafkaError) -> None:
-        if error.code() != KafkaError._ALL_BROKERS_DOWN:
-            self._trouble = re.sub(r" \(after \d+ms in state \w+.*\)", "", error.str()).rstrip(".")
-        _librdkafka.info("%s", error)
 
     def __str__(self) -> str:
         return ", ".join(self.addresses)

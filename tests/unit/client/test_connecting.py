@@ -1,12 +1,15 @@
 """Addresses and settings that cannot work fail at once, in words."""
 
+import gc
 import time
+import weakref
 from pathlib import Path
 
 import pytest
 
 import holdfast
-from holdfast.client.connection import parse_addresses
+from holdfast.client.connection import Connection, parse_addresses
+from holdfast.client.settings import ClientSettings
 from holdfast.errors import ConfigError, UnreachableError
 
 
@@ -62,3 +65,16 @@ def test_an_unknown_setting_in_the_file_is_named(tmp_path: Path) -> None:
     file.write_text('[client]\nbotstrap = "x"\n')
     with pytest.raises(ConfigError, match="Did you mean 'bootstrap'"):
         holdfast.connect(config_file=file)
+
+
+def test_a_connection_that_nobody_needs_is_gone_at_once_with_its_librdkafka_client() -> None:
+    """Not only when the garbage collector comes round, in whatever thread that is."""
+    connection = Connection(ClientSettings(bootstrap="127.0.0.1:1"))
+    assert connection.admin is not None
+    left = weakref.ref(connection)
+    gc.disable()
+    try:
+        del connection
+        assert left() is None
+    finally:
+        gc.enable()
