@@ -10,7 +10,7 @@ DOCS_READY := $(VENV)/.docs-ready
 SPARK_JARS := .jars/spark/.ready
 KAFKA_JARS := .jars/kafka/.ready
 PYTEST := $(BIN)/python -m pytest
-BENCHES := $(filter-out __init__ plots,$(basename $(notdir $(wildcard bench/*.py))))
+BENCHES := broker gate processing client lake api
 
 .PHONY: help setup jars bytecode chromium spin run test check format lock codecs docs bench chaos fuzz model clean
 
@@ -92,8 +92,9 @@ docs: $(DOCS_READY)  ## the documentation, with the reference made from the code
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "Open build/docs/index.html"
 
-bench: setup  ## every benchmark, against its peer
-	@for b in $(BENCHES); do echo "== $$b"; $(BIN)/python -m bench.$$b || exit 1; done
+bench: setup  ## every benchmark against its peer, and how cost grows: docs/benchmarks.md (two hours)
+	@for b in $(BENCHES); do echo "== $$b"; $(BIN)/python -m bench.record $$b || exit 1; done
+	$(BIN)/python -m bench.growth
 
 chaos: setup  ## break the whole system at random and prove that nothing was lost (ARGS="--minutes 60")
 	$(BIN)/python -m tests.chaos $(ARGS)

@@ -11,9 +11,9 @@
     memory      of all processes of each system after the same load                about  4 min
     start       from the process's start to the first event through                about  3 min
 
-Figures are kept in `growth-<part>.json` of the results' folder as they come, with the machine, the
-versions and the commit. `python -m bench.report` makes the page of them. The last line printed is
-one line of JSON: ours over the peer's, at the end of each axis.
+Figures are kept in `growth-<part>.json` of the results' folder as they come (of a quick run:
+`build/bench`), with the machine, the versions and the commit; `docs/benchmarks.md` is written anew
+of them. The last line printed is one line of JSON: ours over the peer's, at every point.
 """
 
 import argparse
@@ -24,7 +24,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.results import FOLDER
+from bench.report import DOCS, write
+from bench.results import FOLDER, QUICK_FOLDER
 from bench.results.kept import Kept
 from bench.sweeps.broker import broker
 from bench.sweeps.gate import gate
@@ -47,24 +48,34 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--part", action="append", choices=PARTS, help="all unless given")
-    parser.add_argument("--out", type=Path, default=FOLDER, help="the results' folder")
+    parser.add_argument("--out", type=Path, help="the results' folder")
     parser.add_argument("--rounds", type=int, help="of each point; the median counts")
     parser.add_argument("--resume", action="store_true", help="keep the points that are there")
     parser.add_argument("--quick", action="store_true", help="to see that it works")
     options = parser.parse_args()
+    out = options.out or (QUICK_FOLDER if options.quick else FOLDER)
     ratios: dict[str, float] = {}
-    for part in options.part or PARTS:
-        measure, rounds = PARTS[part]
-        rounds = options.rounds or (1 if options.quick else rounds)
-        about = {"part": part, "quick": options.quick, "rounds": rounds}
-        kept = Kept(options.out / f"growth-{part}.json", about)
-        if options.resume:
-            kept.resume()
-        print(f"== {part}", flush=True)
-        with tempfile.TemporaryDirectory(prefix="holdfast-growth-") as folder:
-            measure(Plan(Path(folder), kept, options.quick, rounds))
-        ratios |= {f"{part}: {name}": value for name, value in _ratios(kept.points).items()}
+    try:
+        for part in options.part or PARTS:
+            points = _measure(part, out, options)
+            ratios |= {f"{part}: {name}": value for name, value in _ratios(points).items()}
+    finally:
+        if out == FOLDER:
+            write(FOLDER, DOCS)
     print(json.dumps(ratios))
+
+
+def _measure(part: str, out: Path, options: argparse.Namespace) -> list[dict[str, Any]]:
+    measure, usual = PARTS[part]
+    rounds = options.rounds or (1 if options.quick else usual)
+    about = {"part": part, "quick": options.quick, "rounds": rounds}
+    kept = Kept(out / f"growth-{part}.json", about)
+    if options.resume:
+        kept.resume()
+    print(f"== {part}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="holdfast-growth-") as folder:
+        measure(Plan(Path(folder), kept, options.quick, rounds))
+    return kept.points
 
 
 def _ratios(points: list[dict[str, Any]]) -> dict[str, float]:

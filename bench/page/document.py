@@ -1,0 +1,198 @@
+"""The page as Markdown."""
+
+from collections.abc import Iterable, Sequence
+
+from bench.page.catalogue import AXES, BENCHES, PARTS, PROCESSES, Part
+from bench.page.comparison import Comparison, rate_text, ratio_text
+from bench.page.findings import Findings, part_losses, series_along, value_at
+from bench.page.results import Growth, Origin
+
+INTRODUCTION = """\
+# Benchmarks
+
+<!-- Written by `python -m bench.report` from bench/results. Change those, not this page. -->
+
+Holdfast beside the systems that do the same work: the broker and Apache Kafka, the gate and Kafka
+Streams, processing and sentry-arroyo. Both of a pair run on one machine in one run and take turns;
+medians count where a point was measured more than once. The cores are shared by everything: the
+system, the Kafka that it stands on, and the load itself. `make bench` measures all of it and
+writes this page; sentences below are made from the figures.
+"""
+
+NOT_YET = "Not measured yet."
+QUICK = "**A quick run: it shows that it works, not how fast it is.**"
+
+
+def document(findings: Findings) -> str:
+    parts = [
+        INTRODUCTION,
+        *_losses(findings),
+        *_glance(findings),
+        *(line for name, part in PARTS.items() for line in _part(findings, name, part)),
+        *_processes(findings),
+        *_alone(findings),
+        *_origins(findings),
+        *_missing(findings),
+    ]
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def _losses(findings: Findings) -> Iterable[str]:
+    yield "## Where Holdfast loses\n"
+    losses = findings.losses()
+    if losses:
+        yield _bullets(losses)
+    elif findings.benches or findings.growth:
+        yield "In nothing that was measured.\n"
+    else:
+        yield f"{NOT_YET}\n"
+
+
+def _glance(findings: Findings) -> Iterable[str]:
+    yield "## At a glance\n"
+    rows = [
+        [each.what, each.peer, _bold_if(each.loses, ratio_text(each.ratio)), each.verdict, each.aim]
+        for name in BENCHES
+        for each in findings.comparisons(name)
+    ]
+    if not rows:
+        yield f"{NOT_YET}\n"
+        return
+    yield "Ours over theirs. A rate is better above 1; a time, or memory, below.\n"
+    yield _table(["what", "against", "ours / theirs", "", "goal"], rows, right=(2,))
+
+
+def _part(findings: Findings, name: str, part: Part) -> Iterable[str]:
+    yield f"## {part.title}\n"
+    yield f"{part.method}\n"
+    growth = findings.growth.get(name)
+    if growth is None:
+        yield f"How it grows: {NOT_YET[0].lower()}{NOT_YET[1:]}\n"
+        return
+    if growth.origin.quick:
+        yield f"{QUICK}\n"
+    titles = " and ".join(AXES[axis].title for axis in part.axes)
+    yield f"![{part.title}: rates by {titles}](img/bench-{name}.svg)\n"
+    if not part_losses(growth, part):
+        yield f"Holdfast is not behind {part.peer_name} at any point.\n"
+    for axis in part.axes:
+        for figure in part.figures:
+            yield _axis_table(growth, part, figure, axis)
+        usual = next(iter(part.ours.values()))
+        grown = (
+            series.growth(AXES[axis].text)
+            for series in series_along(growth, part, axis)
+            if series.ours == usual
+        )
+        yield _bullets(sentence for sentence in grown if sentence is not None)
+
+
+def _axis_table(growth: Growth, part: Part, figure: str, axis: str) -> str:
+    swept, [first, *others] = part.figures[figure], part.ours
+    head = [
+        f"{swept.what}, {swept.unit}, by {AXES[axis].title}", part.peer_name, part.ours[first],
+        "ours / theirs", *(part.ours[system] for system in others),
+    ]  # fmt: skip
+    rows = []
+    for place in growth.along(axis):
+        theirs, ours = value_at(place, part.peer, figure), value_at(place, first, figure)
+        rows.append([
+            AXES[axis].text.number(place.on[axis]), _rate(theirs), _rate(ours),
+            _ratio(ours, theirs), *(_rate(value_at(place, system, figure)) for system in others),
+        ])  # fmt: skip
+    return _table(head, rows, right=range(len(head)))
+
+
+def _processes(findings: Findings) -> Iterable[str]:
+    yield "## Memory and start\n"
+    yield (
+        "Memory is that of all processes of a system, what they share counted once: a broker's "
+        "when idle and after a million messages, a gate's after two million events, a worker's "
+        "after a million messages. The JVMs of Apache Kafka and Kafka Streams have a heap of "
+        "1 GiB, as has Spark's. Start is from the start of the process, over data that is there, "
+        "until the first event is through.\n"
+    )
+    for name, (unit, _) in PROCESSES.items():
+        found = findings.processes(name)
+        if not found:
+            yield f"{name.capitalize()}: {NOT_YET[0].lower()}{NOT_YET[1:]}\n"
+            continue
+        if findings.growth[name].origin.quick:
+            yield f"{QUICK}\n"
+        rows = [
+            [each.what, f"{each.peer}: {rate_text(theirs)} {unit}", f"{rate_text(ours)} {unit}",
+             _bold_if(each.loses, ratio_text(each.ratio))]
+            for each, ours, theirs in found
+        ]  # fmt: skip
+        yield _table([name, "peer", "Holdfast", "ours / theirs"], rows, right=(1, 2, 3))
+
+
+def _alone(findings: Findings) -> Iterable[str]:
+    yield "## Without a peer\n"
+    rows = [
+        [known.what, f"{value:g} {known.unit}".strip()]
+        for name in BENCHES
+        for known, value in findings.alone(name)
+    ]
+    yield _table(["what", "figure"], rows, right=(1,)) if rows else f"{NOT_YET}\n"
+
+
+def _origins(findings: Findings) -> Iterable[str]:
+    yield "## Where it was measured\n"
+    rows = [
+        [f"`{bench.command}`", bench.origin.measured, f"`{bench.origin.commit}`",
+         _quick(bench.origin), ""]
+        for bench in findings.benches.values()
+    ] + [
+        [f"`python -m bench.growth --part {name}`", growth.origin.measured,
+         f"`{growth.origin.commit}`", _quick(growth.origin), str(growth.rounds)]
+        for name, growth in findings.growth.items()
+    ]  # fmt: skip
+    if not rows:
+        yield f"{NOT_YET}\n"
+        return
+    yield _table(["what", "when", "commit", "", "rounds"], rows, right=(4,))
+    yield "A plus behind a commit: the code had changes that were not committed yet.\n"
+    origins = [
+        *(bench.origin for bench in findings.benches.values()),
+        *(growth.origin for growth in findings.growth.values()),
+    ]
+    machines = {tuple(origin.machine.items()): origin.machine for origin in origins}
+    for machine in machines.values():
+        yield _table(["machine", ""], [[name, value] for name, value in machine.items()])
+
+
+def _missing(findings: Findings) -> Iterable[str]:
+    missing = findings.missing()
+    if missing:
+        yield "## Not measured yet\n"
+        yield _bullets(f"`{command}`" for command in missing)
+
+
+def _quick(origin: Origin) -> str:
+    return "quick: not how fast it is" if origin.quick else ""
+
+
+def _rate(value: float | None) -> str:
+    return "failed" if value is None else rate_text(value)
+
+
+def _ratio(ours: float | None, theirs: float | None) -> str:
+    if ours is None or theirs is None:
+        return ""
+    comparison = Comparison(what="", peer="", better="more", ratio=ours / theirs)
+    return _bold_if(comparison.loses, ratio_text(comparison.ratio))
+
+
+def _bold_if(bold: bool, text: str) -> str:
+    return f"**{text}**" if bold else text
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "".join(f"- {line}\n" for line in lines)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
+    right = set(right)
+    rule = ["--:" if column in right else "---" for column in range(len(head))]
+    return "".join(f"| {' | '.join(row)} |\n" for row in [head, rule, *rows])
