@@ -5,6 +5,7 @@ import platform
 import re
 import subprocess
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from holdfast.jars import jars
 PROJECT = Path(__file__).resolve().parents[2]
 
 
+@cache
 def machine() -> dict[str, str]:
     """The machine, and the versions of what runs on it."""
     return {
