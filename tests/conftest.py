@@ -5,6 +5,7 @@
 is one session for the whole run, too: a process can have but one.
 """
 
+import gc
 import re
 import uuid
 from collections.abc import Iterator
@@ -28,6 +29,14 @@ def apache_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKaf
 def embedded_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
     with EmbeddedBroker(tmp_path_factory.mktemp("embedded")) as broker:
         yield broker
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """Tracebacks keep clients alive, each with threads and sockets: they go with their module, and
+    not by hundreds at once when the garbage collector happens to come round."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="session", params=list(KINDS))

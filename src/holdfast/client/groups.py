@@ -1,8 +1,9 @@
 """Consumer groups: who is in them, how far they are, and moving them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from time import monotonic, time
+from time import monotonic, sleep, time
+from typing import Any
 
 from confluent_kafka import (
     Consumer as KafkaConsumer,
@@ -18,7 +19,12 @@ from holdfast.client.connection import Connection
 from holdfast.client.kafka_errors import translate
 from holdfast.client.positions import Offsets, Partition, Where, partition_of
 from holdfast.client.topics import Topics
-from holdfast.errors import ConflictError, InvalidArgumentError, NotFoundError
+from holdfast.errors import (
+    ConflictError,
+    InvalidArgumentError,
+    NotFoundError,
+    UnavailableError,
+)
 
 _AGE_SECONDS = 5.0
 """How long to look for the oldest unread records before their age is given as unknown."""
@@ -155,14 +161,8 @@ class Groups:
 
     def delete(self, name: str) -> None:
         """Delete a group without members, and its offsets."""
-        doing = f"Deleting the group {name!r}"
-        try:
-            futures = self._connection.admin.delete_consumer_groups(
-                [name], request_timeout=self._connection.settings.request_timeout
-            )
-        except (KafkaException, ValueError, TypeError) as error:
-            raise InvalidArgumentError(f"{doing} failed: {error}.") from None
-        self._connection.wait(futures[name], doing)
+        admin = self._connection.admin
+        self._ask(f"Deleting the group {name!r}", admin.delete_consumer_groups, name, name)
 
     def list(self) -> list[GroupListing]:
         """All groups by name."""
@@ -189,45 +189,46 @@ class Groups:
         known = {topic.name: topic.partitions for topic in Topics(self._connection).list()}
         return self._offsets.ends(p for p in partitions if p.number < known.get(p.topic, 0))
 
-    def _describe(self, name: str):  # type: ignore[no-untyped-def]  # confluent-kafka's own type
-        doing = f"Describing the group {name!r}"
+    def _describe(self, name: str) -> Any:
+        doing, admin = f"Describing the group {name!r}", self._connection.admin
         try:
-            futures = self._connection.admin.describe_consumer_groups(
-                [name], request_timeout=self._connection.settings.request_timeout
-            )
-        except (KafkaException, ValueError, TypeError) as error:
-            raise InvalidArgumentError(f"{doing} failed: {error}.") from None
-        try:
-            return self._connection.wait(futures[name], doing)
+            return self._ask(doing, admin.describe_consumer_groups, name, name)
         except NotFoundError:
             raise NotFoundError(f"There is no group {name!r}.") from None
 
     def _committed(self, name: str) -> dict[Partition, int]:
-        doing = f"Reading the offsets of {name!r}"
+        doing, admin = f"Reading the offsets of {name!r}", self._connection.admin
+        wanted = ConsumerGroupTopicPartitions(name)
         try:
-            futures = self._connection.admin.list_consumer_group_offsets(
-                [ConsumerGroupTopicPartitions(name)],
-                request_timeout=self._connection.settings.request_timeout,
-            )
-        except (KafkaException, ValueError, TypeError) as error:
-            raise InvalidArgumentError(f"{doing} failed: {error}.") from None
-        try:
-            answer = self._connection.wait(futures[name], doing)
+            answer = self._ask(doing, admin.list_consumer_group_offsets, name, wanted)
         except NotFoundError:
             return {}
         return {partition_of(p): p.offset for p in answer.topic_partitions if p.offset >= 0}
 
     def _write(self, name: str, targets: Mapping[Partition, int]) -> None:
+        doing, admin = f"Resetting the group {name!r}", self._connection.admin
         places = [partition.at(offset) for partition, offset in targets.items()]
-        futures = self._connection.admin.alter_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(name, places)],
-            request_timeout=self._connection.settings.request_timeout,
-        )
-        doing = f"Resetting the group {name!r}"
-        answer = self._connection.wait(futures[name], doing)
+        wanted = ConsumerGroupTopicPartitions(name, places)
+        answer = self._ask(doing, admin.alter_consumer_group_offsets, name, wanted)
         for changed in answer.topic_partitions:
             if changed.error is not None:
                 raise translate(changed.error, f"{doing} in {partition_of(changed)}")
+
+    def _ask(self, doing: str, request: Callable[..., Any], name: str, wanted: object) -> Any:
+        """The coordinator's answer. It is asked again while it loads what it knows, or moves."""
+        seconds = self._connection.settings.request_timeout
+        deadline = monotonic() + seconds
+        while True:
+            try:
+                future = request([wanted], request_timeout=seconds)[name]
+            except (KafkaException, ValueError, TypeError) as error:
+                raise InvalidArgumentError(f"{doing} failed: {error}.") from None
+            try:
+                return self._connection.wait(future, doing)
+            except UnavailableError:
+                if monotonic() > deadline:
+                    raise
+                sleep(0.05)
 
     def _refuse_if_active(self, name: str) -> None:
         try:
