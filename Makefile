@@ -12,7 +12,7 @@ KAFKA_JARS := .jars/kafka/.ready
 PYTEST := $(BIN)/python -m pytest
 BENCHES := broker gate processing client lake api
 
-.PHONY: help setup jars bytecode chromium spin run test check format lock codecs docs bench chaos fuzz model clean
+.PHONY: help setup jars bytecode chromium spin run test check format lock codecs docs bench soak chaos fuzz model clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -95,6 +95,9 @@ docs: $(DOCS_READY)  ## the documentation, with the reference made from the code
 bench: setup  ## every benchmark against its peer, and how cost grows: docs/benchmarks.md (two hours)
 	@for b in $(BENCHES); do echo "== $$b"; $(BIN)/python -m bench.record $$b || exit 1; done
 	$(BIN)/python -m bench.growth
+
+soak: setup  ## the whole system at half of its peak rate for half an hour: does anything grow? (ARGS="--minutes 5")
+	$(BIN)/python -m bench.soak $(ARGS)
 
 chaos: setup  ## break the whole system at random and prove that nothing was lost (ARGS="--minutes 60")
 	$(BIN)/python -m tests.chaos $(ARGS)

@@ -29,7 +29,10 @@ from bench.soak.tabs import Follower, open_tabs
 from bench.soak.traffic import LOAD
 from bench.soak.verdict import AT
 from bench.soak.worker import GROUP
+from holdfast.flows.commands import Hold, Release
 from holdfast.flows.names import FlowNames
+from holdfast.views.audit import WINDOW
+from holdfast.views.changes import RING
 
 FLOWS = ["orders", "payments"]
 PARTITIONS = 3
@@ -99,6 +102,20 @@ class System:
             "a position of every gate",
             STARTED_WITHIN_S,
         )
+
+    def fill_windows(self) -> None:
+        """Ask for as many commands as the web process remembers at most, of each flow: what it
+        grows by afterwards, it grows by for ever."""
+        keys = LOAD.held_keys
+        at = round(time.time() * 1000)
+        with holdfast.connect(self.bootstrap) as client:
+            for flow in map(client.flow, FLOWS):
+                for number in range(max(WINDOW, RING) // 2):
+                    key = keys[number % len(keys)]
+                    hold = Hold(id=f"hold-{number}", actor="soak", at=at, key=key)
+                    release = Release(id=f"release-{number}", actor="soak", at=at, key=key)
+                    flow.append([hold, release])
+                flow.release(keys[0]).wait(TAKEN_WITHIN_S)
 
     def burst(self, events: int) -> float:
         """So many events of each flow as fast as can be. -> events a second, until all are out"""
@@ -193,6 +210,7 @@ def run(folder: Path, seconds: float, every: float, rate: float | None, say: Say
     """Do it all in that folder. `rate`: events a second; half of the peak unless given."""
     with system(folder) as made:
         say("all parts run; warming up")
+        made.fill_windows()
         made.burst(WARM_UP_EVENTS if rate is None else 1_000)
         peak = None
         if rate is None:
