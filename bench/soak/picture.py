@@ -6,7 +6,7 @@ from bench.plots import Line, Panel, draw
 from bench.soak.verdict import AT, Sample
 
 _PANELS = (
-    ("Memory", "MB", ("memory_mb",)),
+    ("Memory", "MB", ("memory_mb", "heap_mb")),
     ("Open file handles", "", ("handles",)),
     ("Threads", "", ("threads",)),
     ("Processor", "% of a core", ("cpu_percent",)),
@@ -34,5 +34,7 @@ def picture(samples: Sequence[Sample]) -> str:
 
 def _line(name: str, samples: Sequence[Sample]) -> Line:
     process, _, figure = name.partition(".")
-    label = figure.removesuffix("_ms") if process == "latency" else process
+    label = {"latency": figure.removesuffix("_ms"), "spark-old": "old heap of it"}.get(
+        process, process
+    )
     return Line(label, [(s[AT] / 60, s[name]) for s in samples if name in s])

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import psutil
 
+from bench.soak.heap import heap_figures
+
 _MB = 1024**2
 
 
@@ -41,6 +43,17 @@ class Watched:
             if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
                 raise ProcessGoneError(f"{self.name} (process {process.pid}) has ended")
         return self._processes
+
+
+class SparkJvm(Watched):
+    """Spark's JVM, with what lives in its heap."""
+
+    def __init__(self, jvm: psutil.Process) -> None:
+        super().__init__("spark-jvm", [jvm])
+        self._pid = jvm.pid
+
+    def figures(self) -> dict[str, float]:
+        return super().figures() | heap_figures(self._pid)
 
 
 class SparkWorkers(Watched):

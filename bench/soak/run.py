@@ -24,7 +24,7 @@ from bench.load.child import Child
 from bench.load.events import EVENT_BYTES, Load, fill
 from bench.load.systems import Holdfast
 from bench.soak.arrivals import Arrivals, latency_figures
-from bench.soak.resources import SparkWorkers, Watched, disk_figures, spark_jvm
+from bench.soak.resources import SparkJvm, SparkWorkers, Watched, disk_figures, spark_jvm
 from bench.soak.tabs import Follower, open_tabs
 from bench.soak.traffic import LOAD
 from bench.soak.verdict import AT
@@ -185,7 +185,7 @@ class System:
         return [
             Watched("broker", [self.up.child("broker")]),
             Watched("driver", [driver]),
-            Watched("spark-jvm", [jvm]),
+            SparkJvm(jvm),
             SparkWorkers(jvm),
             Watched("web", [self.up.child("web")]),
             Watched("worker", [psutil.Process(self.worker.pid)]),

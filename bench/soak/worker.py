@@ -5,31 +5,15 @@ python -m bench.soak.worker BOOTSTRAP TOPIC
 
 import signal
 import sys
-from collections.abc import Mapping
 
 from arroyo.backends.kafka import KafkaPayload, build_kafka_consumer_configuration
-from arroyo.processing.strategies import (
-    CommitOffsets,
-    ProcessingStrategy,
-    ProcessingStrategyFactory,
-    RunTask,
-)
-from arroyo.types import Commit, Message, Partition, Topic
+from arroyo.processing.strategies import CommitOffsets, RunTask
+from arroyo.types import Message, Topic
 
+from bench.load.workers import Factory
 from holdfast.processing import KafkaConsumer, StreamProcessor
 
 GROUP = "soak-worker"
-
-
-class Factory(ProcessingStrategyFactory[KafkaPayload]):
-    def create_with_partitions(
-        self, commit: Commit, partitions: Mapping[Partition, int]
-    ) -> ProcessingStrategy[KafkaPayload]:
-        return RunTask(_handle, CommitOffsets(commit))
-
-
-def _handle(message: Message[KafkaPayload]) -> KafkaPayload:
-    return message.payload
 
 
 def main(bootstrap: str, topic: str) -> None:
@@ -41,10 +25,16 @@ def main(bootstrap: str, topic: str) -> None:
         override_params={"isolation.level": "read_committed"},
     )
     processor: StreamProcessor[KafkaPayload] = StreamProcessor(
-        consumer=KafkaConsumer(configuration), topic=Topic(topic), processor_factory=Factory()
+        consumer=KafkaConsumer(configuration),
+        topic=Topic(topic),
+        processor_factory=Factory(lambda commit: RunTask(_handle, CommitOffsets(commit))),
     )
     signal.signal(signal.SIGTERM, lambda *_: processor.signal_shutdown())
     processor.run()
+
+
+def _handle(message: Message[KafkaPayload]) -> KafkaPayload:
+    return message.payload
 
 
 if __name__ == "__main__":
