@@ -1,7 +1,7 @@
 """Numbered events: written by the million, and read back to see that each came out as it should."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,6 +77,19 @@ def bulk_producer(bootstrap: str) -> Producer:
             "queue.buffering.max.kbytes": 1_048_576,
         }
     )
+
+
+def send_all(bootstrap: str, topic: str, records: Iterable[tuple[bytes | None, bytes]]) -> None:
+    """Write keys with their values, and wait for the last."""
+    producer = bulk_producer(bootstrap)
+    for key, value in records:
+        while True:
+            try:
+                producer.produce(topic, value, key)
+                break
+            except BufferError:
+                producer.poll(0.01)
+    flush(producer)
 
 
 def fill(

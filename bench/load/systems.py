@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 import holdfast
 from bench.load.child import Child
-from bench.load.events import bulk_producer, flush
+from bench.load.events import bulk_producer, flush, send_all
 from bench.peers.streams import (
     Application,
     Guarantee,
@@ -134,10 +134,7 @@ class Streams(System):
             future.result(30)
 
     def hold(self, flow: str, keys: Iterable[bytes]) -> None:
-        producer = bulk_producer(self.bootstrap)
-        for key in keys:
-            producer.produce(FlowNames(flow).control, b"held", key)
-        flush(producer)
+        send_all(self.bootstrap, FlowNames(flow).control, ((key, b"held") for key in keys))
 
     @contextmanager
     def running(self, flow: str) -> Iterator[Child]:
@@ -197,13 +194,12 @@ class Holdfast(System):
             make_topic(topics, plan)
 
     def hold(self, flow: str, keys: Iterable[bytes]) -> None:
-        producer = bulk_producer(self.bootstrap)
         at = round(time.time() * 1000)
-        for key in keys:
-            command = Hold(id=f"hold-{key.decode()}", actor="bench", at=at, key=key)
-            name, value = encode_command(command)
-            producer.produce(FlowNames(flow).control, value, name)
-        flush(producer)
+        commands = (
+            encode_command(Hold(id=f"hold-{key.decode()}", actor="bench", at=at, key=key))
+            for key in keys
+        )
+        send_all(self.bootstrap, FlowNames(flow).control, commands)
 
     @contextmanager
     def running(self, flow: str) -> Iterator[Child]:

@@ -21,7 +21,8 @@ def panel(growth: Growth, part: Part, figure: str, swept: Swept, axis: str) -> P
     """Rates of large events are a hundredth of those of small ones: logarithmic along sizes."""
     places = growth.along(axis)
     lines = []
-    for system, name in {**part.ours, part.peer: part.peer_name}.items():
+    first, *others = part.ours.items()
+    for system, name in [first, (part.peer, part.peer_name), *others]:
         values = [(place.on[axis], value_at(place, system, figure)) for place in places]
         lines.append(Line(name, [(at, value) for at, value in values if value is not None]))
     return Panel(

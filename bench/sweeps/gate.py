@@ -20,9 +20,9 @@ from bench.sweeps.sweep import sweep
 BASE = {"partitions": 6, "keys": 100_000, "held": 1_000, "size": 100}
 HELD_SHARE = 0.01
 """Of the keys that have traffic."""
-EVENTS = 2_000_000
+EVENTS = 3_000_000
 BYTES = 1_000_000_000
-WARM_UP = 1 / 3
+WARM_UP = 1 / 2
 """Share of the events that are through before the time is taken: a query and an application begin
 slowly, warm as their processes are."""
 DEADLINE_S = 300.0
@@ -62,7 +62,7 @@ def _points(plan: Plan) -> list[Point]:
 
 
 def _events(plan: Plan, settings: Mapping[str, int]) -> int:
-    return min(EVENTS, BYTES // settings["size"]) // (5 if plan.quick else 1)
+    return min(EVENTS, BYTES // settings["size"]) // (10 if plan.quick else 1)
 
 
 class Side:
