@@ -142,7 +142,7 @@ def test_goal_is_told_with_whether_it_is_reached(better: Any, ratio: float, aim:
 def test_recorded_results_make_a_page_with_its_pictures(tmp_path: Path) -> None:
     page = write(RECORDED, tmp_path)
     pictures = sorted(file.name for file in (tmp_path / "img").iterdir())
-    assert pictures == ["bench-broker.svg", "bench-processing.svg"]
+    assert pictures == ["bench-broker.svg", "bench-gate.svg", "bench-processing.svg"]
     for name in pictures:
         assert f"(img/{name})" in page.read_text()
         ElementTree.parse(tmp_path / "img" / name)
