@@ -185,7 +185,7 @@ def test_dashboard_does_not_call_it_an_extension_when_a_key_is_held_anew(
         return httpx.get(f"{api.address}{html.unescape(follow)}", timeout=60).text
 
     shown = wait_until(
-        lambda: "effective</span>" in (text := receipt()) and text, "the outcome", PATIENCE_S
+        lambda: ">effective</span>" in (text := receipt()) and text, "the outcome", PATIENCE_S
     )
     assert "Not extended: its hold had ended before this took effect" in shown
     assert "held anew" in shown
