@@ -3,8 +3,14 @@
 from collections.abc import Iterable, Sequence
 
 from bench.page.catalogue import AXES, BENCHES, PARTS, PROCESSES, Part
-from bench.page.comparison import Comparison, rate_text, ratio_text
-from bench.page.findings import Findings, part_losses, series_along, value_at
+from bench.page.comparison import Comparison, listed, rate_text, ratio_text
+from bench.page.findings import (
+    Findings,
+    part_failures,
+    part_losses,
+    series_along,
+    value_at,
+)
 from bench.page.results import Growth, Origin
 
 INTRODUCTION = """\
@@ -71,8 +77,9 @@ def _part(findings: Findings, name: str, part: Part) -> Iterable[str]:
         return
     if growth.origin.quick:
         yield f"{QUICK}\n"
-    titles = " and ".join(AXES[axis].title for axis in part.axes)
+    titles = listed([AXES[axis].title for axis in part.axes])
     yield f"![{part.title}: rates by {titles}](img/bench-{name}.svg)\n"
+    yield _bullets(part_failures(growth, part))
     if not part_losses(growth, part):
         yield f"Holdfast is not behind {part.peer_name} at any point.\n"
     for axis in part.axes:

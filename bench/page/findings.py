@@ -84,14 +84,25 @@ class Findings:
 def part_losses(growth: Growth, part: Part) -> list[str]:
     along = [(axis, each) for axis in part.axes for each in series_along(growth, part, axis)]
     sentences = (series.losses(AXES[axis].text) for axis, series in along)
-    found = [sentence for sentence in sentences if sentence is not None]
-    for system, name in part.ours.items():
-        found += [
-            f"{name} fails where {part.peer_name} does not: {place.name}. {place.failed[system]}"
+    return [
+        *(sentence for sentence in sentences if sentence is not None),
+        *(
+            f"{name} fails where {part.peer_name} does not: {place.name}."
+            for system, name in part.ours.items()
             for place in growth.places
             if system in place.failed and part.peer in place.found
-        ]
-    return found
+        ),
+    ]
+
+
+def part_failures(growth: Growth, part: Part) -> list[str]:
+    """Which points a system could not do, and why."""
+    names = {part.peer: part.peer_name, **part.ours}
+    return [
+        f"{names[system]} failed at {place.name}: {reason}"
+        for place in growth.places
+        for system, reason in place.failed.items()
+    ]
 
 
 def series_along(growth: Growth, part: Part, axis: str) -> list[Series]:
