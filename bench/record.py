@@ -1,7 +1,8 @@
 """Run a benchmark, and keep its last line among the results.
 
     python -m bench.record gate --rounds 3            # the benchmark's own options follow its name
-    python -m bench.record gate --output FILE         # keep what an earlier run has printed
+    python -m bench.record gate --output FILE         # keep what an earlier run has printed; given
+                                                      # more than once: of one that was run in parts
 
 The result is written to `<name>.json` of the results' folder (of a quick run: `build/bench`), with
 the machine, the versions, the commit and the options; `docs/benchmarks.md` is written anew of it.
@@ -27,15 +28,16 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("bench", choices=BENCHES)
-    parser.add_argument("--output", type=Path, help="of an earlier run")
+    parser.add_argument("--output", type=Path, action="append", help="of an earlier run")
     parser.add_argument("--out", type=Path, help="the results' folder")
     options, more = parser.parse_known_args()
     if options.output is None:
         measured = datetime.now(UTC)
-        printed = _run(options.bench, more)
+        printed = [_run(options.bench, more)]
     else:
-        measured = datetime.fromtimestamp(options.output.stat().st_mtime, UTC)
-        printed = options.output.read_text()
+        latest = max(file.stat().st_mtime for file in options.output)
+        measured = datetime.fromtimestamp(latest, UTC)
+        printed = [file.read_text() for file in options.output]
     out = options.out or (QUICK_FOLDER if "--quick" in more else FOLDER)
     keep(out, options.bench, more, measured, printed)
     if out == FOLDER:
@@ -43,10 +45,12 @@ def main() -> None:
 
 
 def keep(
-    folder: Path, bench: str, arguments: Sequence[str], measured: datetime, printed: str
+    folder: Path, bench: str, arguments: Sequence[str], measured: datetime, printed: Sequence[str]
 ) -> Path:
-    """Keep the last line of what a benchmark has printed. -> the file"""
-    figures = json.loads(printed.strip().splitlines()[-1])
+    """Keep the last line of what a benchmark has printed, or of each of its parts. -> the file"""
+    figures: dict[str, object] = {}
+    for output in printed:
+        figures |= json.loads(output.strip().splitlines()[-1])
     content = {
         "measured": measured.isoformat(timespec="minutes"),
         "commit": commit(measured),

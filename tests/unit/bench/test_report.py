@@ -156,8 +156,9 @@ def test_published_page_is_that_of_the_kept_results(tmp_path: Path) -> None:
 
 def test_last_line_of_a_benchmark_is_kept_with_where_it_was_measured(tmp_path: Path) -> None:
     printed = 'some\nprogress\n{"produce_os": 1.2, "bars": {"a": 1}, "met": true}\n'
-    file = keep(tmp_path, "broker", ["--only", "start"], datetime.now(UTC), printed)
+    part = '{"start": 0.1}\n'
+    file = keep(tmp_path, "broker", ["--only", "start"], datetime.now(UTC), [printed, part])
     kept = json.loads(file.read_text())
-    assert kept["figures"] == {"produce_os": 1.2}
+    assert kept["figures"] == {"produce_os": 1.2, "start": 0.1}
     assert kept["command"] == "python -m bench.broker --only start"
     assert kept["machine"]["Python"]
