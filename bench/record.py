@@ -25,7 +25,9 @@ BENCHES = ["broker", "gate", "processing", "client", "lake", "api"]
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,  # what is not ours is the benchmark's, as it is
     )
     parser.add_argument("bench", choices=BENCHES)
     parser.add_argument("--output", type=Path, action="append", help="of an earlier run")
