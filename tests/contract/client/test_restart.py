@@ -33,3 +33,11 @@ def test_offsets_are_looked_up_right_after_a_restart(
         fresh_kafka.kill()
         fresh_kafka.start()
         assert [r.records for r in client.topics.ranges(topic)] == [0, 1]
+
+
+def test_the_first_question_about_a_group_waits_for_a_coordinator_that_is_about_to_be(
+    fresh_kafka: BrokerProcess,
+) -> None:
+    """Apache Kafka makes its topic of offsets only when somebody asks for a group."""
+    with holdfast.connect(fresh_kafka.bootstrap) as client, pytest.raises(NotFoundError):
+        client.groups.describe("nobody")
