@@ -4,8 +4,10 @@ Records of `<flow>.status`, compacted. A byte before every key tells an entry (`
 position (`p`), so no key of a user can be taken for the position. No entry, or a tombstone: ACTIVE.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from operator import attrgetter
+from typing import Any
 
 from holdfast.errors import InvalidRecordError
 from holdfast.flows.documents import Document, encode
@@ -56,6 +58,23 @@ class Entry:
     """The key is at its limit, and the journal says so."""
     foreign: bool = False
     """murmur2 gives this key another partition: a producer uses another partitioner."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Driver and tasks send each other entries by ten thousands: as plain tuples, which takes
+        a third of the time that a frozen class takes by itself."""
+        return _entry_of, _values_of(self)
+
+
+_FIELDS = [field.name for field in fields(Entry)]
+_values_of = attrgetter(*_FIELDS)
+_setters = [vars(Entry)[name].__set__ for name in _FIELDS]
+
+
+def _entry_of(*values: object) -> Entry:
+    entry = object.__new__(Entry)
+    for set_field, value in zip(_setters, values, strict=True):
+        set_field(entry, value)
+    return entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

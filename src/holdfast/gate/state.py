@@ -18,8 +18,8 @@ from holdfast.gate.transitions import gives_out
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What one committed step makes of a partition's state. Small, and sent from tasks to the
-    driver."""
+    """What committed steps, mostly one, make of a partition's state. Small, and sent from tasks to
+    the driver."""
 
     position: Position
     entries: Mapping[bytes, Entry | None]
@@ -27,6 +27,24 @@ class Changes:
     """Entries whose counts are not in status, and where in held their new rows begin."""
     buckets: Mapping[bytes, Bucket]
     limits: Limits
+    steps: int = 1
+
+    @property
+    def only_count(self) -> bool:
+        """Whether all that has changed is how much is held of keys that were held before."""
+        return self.entries.keys() == self.uncounted.keys() and not self.buckets
+
+    def then(self, later: "Changes") -> "Changes":
+        """These and those of the next step, as one; both only count."""
+        return Changes(
+            later.position,
+            {**self.entries, **later.entries},
+            # What was uncounted before stays first, and where it was.
+            {**self.uncounted, **later.uncounted, **self.uncounted},
+            {},
+            later.limits,
+            self.steps + later.steps,
+        )
 
 
 class PartitionState:
@@ -98,7 +116,7 @@ class PartitionState:
 
     def apply(self, changes: Changes) -> None:
         """The step was committed: its changes are now the state."""
-        if changes.position.step != self.position.step + 1:
+        if changes.position.step != self.position.step + changes.steps:
             raise StaleStateError(
                 f"Step {changes.position.step} of partition {self.partition} does not follow step "
                 f"{self.position.step}."

@@ -171,8 +171,8 @@ class Step:
         self._count()
         counted = self._counted_only(decided, publish)
         changed = {**draft.changed, **{key: draft.entry(key) for key in counted}}
-        uncounted = {key: draft.held_end for key in self._tallies if key not in counted}
-        uncounted = {key: at for key, at in uncounted.items() if key not in decided}
+        published = decided.keys() | counted
+        uncounted = {key: draft.held_end for key in self._tallies if key not in published}
         position = Position(
             offset=self._end,
             control=self._through,
@@ -180,7 +180,7 @@ class Step:
             owner=self._moment.owner,
             last_held=max((tally.last for tally in self._tallies.values()), default=old.last_held),
             trim=self._trim_point() if trim else old.trim,
-            counted_from=self._counted_from({*decided, *counted}, uncounted),
+            counted_from=self._counted_from(published, uncounted),
             settings=self._moment.settings.digest,
             overflow=self._moment.over,
             topics=self._moment.topics,

@@ -22,6 +22,8 @@ class TaskPath:
     gate: FlowGate
     _workers: dict[int, str] = field(default_factory=dict)
     """Which worker ran each partition last."""
+    _holds: tuple[str, bytes] = ("", b"")
+    """The version of the holds that were sent last, and they."""
 
     def take(self, ranges: Ranges, run: RunJob, settings: GateSettings) -> tuple[int, int]:
         """Take the events of the ranges in tasks. When this returns, each is committed exactly
@@ -67,6 +69,9 @@ class TaskPath:
             (gate.states[p].position.control for p in shares), default=moment.holds.through
         )
         holds = moment.holds
+        version = f"{gate.id} {holds.through} {holds.revision}"
+        if version != self._holds[0]:
+            self._holds = version, pickle.dumps(holds)
         return Job(
             client=gate.connection.settings,
             flow=gate.flow.name,
@@ -79,8 +84,8 @@ class TaskPath:
             over=moment.over,
             topics=moment.topics,
             now=holds.now,
-            holds=pickle.dumps(holds),
-            holds_version=f"{gate.id} {holds.through} {holds.revision}",
+            holds=self._holds[1],
+            holds_version=version,
             commands=tuple(gate.tail.log.between(lowest, holds.through)),
             shares=shares,
         )

@@ -139,6 +139,15 @@ class Outcome:
     """The last timestamp of a row."""
     failure: Failure | None = None
 
+    def follow(self, step: Prepared) -> None:
+        """The step was committed. Where it counts on, its changes are one with the last: of ten
+        thousand held keys each step changes most, and the driver waits to read them."""
+        self.counts = self.counts.plus(step.counts())
+        changes = step.result.changes
+        if self.changes and self.changes[-1].only_count and changes.only_count:
+            changes = self.changes.pop().then(changes)
+        self.changes.append(changes)
+
 
 def run_task(job: Job, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Shares of the job, by their number: each partition is read where it is."""
@@ -227,8 +236,7 @@ class Worker:
             )
             for each in prepared:
                 state.apply(each.result.changes)
-                outcome.changes.append(each.result.changes)
-                outcome.counts = outcome.counts.plus(each.counts())
+                outcome.follow(each)
 
     def _begin(self, job: Job, share: Share, partition: int) -> tuple[Committer, PartitionState]:
         """The producer first, then the comparison: what the last one left open is over then."""

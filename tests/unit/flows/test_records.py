@@ -1,5 +1,6 @@
 """Journal, status, registry and offset metadata: round trips, and what is refused."""
 
+import pickle
 from dataclasses import replace
 
 import pytest
@@ -92,6 +93,11 @@ def test_an_unknown_outcome_is_refused() -> None:
 @given(entries)
 def test_every_entry_survives_the_status_topic(entry: Entry) -> None:
     assert decode_status(*encode_entry(entry)) == entry
+
+
+@given(entries)
+def test_every_entry_survives_the_way_to_another_process(entry: Entry) -> None:
+    assert pickle.loads(pickle.dumps(entry)) == entry
 
 
 @given(positions)

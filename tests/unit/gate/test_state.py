@@ -1,6 +1,7 @@
 """State: unchanged until the commit, the same after a restart, cheap with many keys."""
 
 import pickle
+import random
 
 import pytest
 from tests.unit.gate.flow import Flow
@@ -9,6 +10,7 @@ from holdfast.errors import GateStoppedError, StaleStateError
 from holdfast.flows.commands import Hold
 from holdfast.flows.status import Active, Entry, KeyState, Position
 from holdfast.gate import (
+    Changes,
     ControlLog,
     FlowHolds,
     GateSettings,
@@ -47,6 +49,39 @@ def test_a_step_changes_nothing_until_its_changes_are_applied() -> None:
     assert pickle.dumps(state) == before
     state.apply(changes)
     assert (state.events, state.entries[K].events, state.position.offset) == (2, 2, 2)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_steps_that_only_count_change_the_state_as_one_or_one_by_one_alike(seed: int) -> None:
+    source = random.Random(seed)
+    keys = [b"%d" % number for number in range(6)]
+    moment, control = moment_of(*(hold(key, key.decode(), expires_at=99) for key in keys[:4]))
+    state = PartitionState.first(0, 0, 0)
+    state.apply(Step(state, moment, control.between(0, 4), held_end=0).finish().changes)
+    follower = pickle.loads(pickle.dumps(state))
+    merged: Changes | None = None
+    for number in range(source.randint(1, 5)):
+        start = state.position.offset
+        shown = [source.choice(keys) for _ in range(source.randrange(6))]
+        offsets = list(range(start, start + len(shown)))
+        step = Step(state, moment, [], held_end=10 * number, end=start + 6)
+        step.decide(shown, offsets, [3] * len(shown), offsets)
+        changes = step.finish().changes
+        assert changes.only_count
+        state.apply(changes)
+        merged = changes if merged is None else merged.then(changes)
+    assert merged is not None
+    follower.apply(merged)
+    for name in ("position", "entries", "events", "bytes", "revision"):
+        assert getattr(follower, name) == getattr(state, name), name
+    assert list(follower.uncounted.items()) == list(state.uncounted.items())
+
+
+def test_a_step_that_decides_does_not_only_count() -> None:
+    moment, control = moment_of(hold(K, "1"))
+    step = Step(PartitionState.first(0, 0, 0), moment, control.between(0, 1), held_end=0, end=2)
+    step.decide([K], [0], [1], [0])
+    assert not step.finish().changes.only_count
 
 
 def test_changes_are_applied_once_and_in_turn() -> None:
