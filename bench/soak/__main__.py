@@ -8,14 +8,15 @@ dashboard and the API, and a StreamProcessor worker downstream. Every few second
 handles, threads and processor of each process are sampled, the disk, the lag, and the latency from
 sending to a read_committed consumer. Afterwards each event must have come out exactly once.
 
-Written to `--out`: `samples.json` and `soak.svg`. The last line printed is one line of JSON; the
-exit code is 1 if a line is not flat (see `verdict`).
+Written to `--out`: `samples.json`, `soak.svg`, and the logs. The last line printed is one line of
+JSON; the exit code is 1 if a line is not flat (see `verdict`).
 """
 
 import argparse
 import json
 import os
 import platform
+import shutil
 import sys
 import tempfile
 from dataclasses import asdict
@@ -31,10 +32,17 @@ OUT = Path("build/soak")
 
 def main() -> int:
     options = _parser().parse_args()
-    with tempfile.TemporaryDirectory(prefix="holdfast-soak-", dir=options.work) as folder:
-        soak = run(Path(folder), 60 * options.minutes, options.every, options.rate, _say)
+    options.out.mkdir(parents=True, exist_ok=True)
+    soak = Soak()
+    with tempfile.TemporaryDirectory(prefix="holdfast-soak-", dir=options.work) as name:
+        folder = Path(name)
+        try:
+            run(folder, soak, 60 * options.minutes, options.every, options.rate, _say)
+        finally:  # of a run that failed, this is what there is to look at
+            for log in folder.glob("*.log"):
+                shutil.copy(log, options.out)
+            _write(options.out, soak)
     verdicts = judge(soak.samples)
-    _write(options.out, soak, verdicts)
     print("\n".join(table(verdicts)))
     summary = summarise(soak, verdicts)
     print(json.dumps(summary), flush=True)
@@ -54,7 +62,7 @@ def table(verdicts: list[Verdict]) -> list[str]:
 
 
 def summarise(soak: Soak, verdicts: list[Verdict]) -> dict[str, Any]:
-    by_line = {v.line: v for v in verdicts}
+    last = {v.line: round(v.last, 1) for v in verdicts}
     growing = [v.line for v in verdicts if v.flat is False]
     return {
         "minutes": round(soak.samples[-1]["at"] / 60, 1),
@@ -64,8 +72,8 @@ def summarise(soak: Soak, verdicts: list[Verdict]) -> dict[str, Any]:
         "lost": 0,
         "flat": not growing,
         "growing": growing,
-        "p50_ms": round(by_line["latency.p50_ms"].last, 1),
-        "p99_ms": round(by_line["latency.p99_ms"].last, 1),
+        "p50_ms": last.get("latency.p50_ms"),
+        "p99_ms": last.get("latency.p99_ms"),
         "memory_growth_percent": {
             v.line.removesuffix(".memory_mb"): round(v.growth_percent, 1)
             for v in verdicts
@@ -74,12 +82,13 @@ def summarise(soak: Soak, verdicts: list[Verdict]) -> dict[str, Any]:
     }
 
 
-def _write(folder: Path, soak: Soak, verdicts: list[Verdict]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+def _write(folder: Path, soak: Soak) -> None:
+    if not soak.samples:
+        return
     document = {
         "machine": f"{platform.platform()}, {os.cpu_count()} cores",
         **asdict(soak),
-        "verdicts": [asdict(v) | {"growth_percent": v.growth_percent} for v in verdicts],
+        "verdicts": [asdict(v) | {"growth_percent": v.growth_percent} for v in judge(soak.samples)],
     }
     (folder / "samples.json").write_text(json.dumps(document, indent=1))
     (folder / "soak.svg").write_text(picture(soak.samples))

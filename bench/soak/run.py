@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 import threading
 import time
@@ -57,11 +58,11 @@ class LostEventsError(Exception):
 
 @dataclass(slots=True)
 class Soak:
-    """What a run has found."""
+    """What a run has found so far."""
 
-    rate: float
+    rate: float = 0.0
     """Events a second, of all flows together."""
-    peak: float | None
+    peak: float | None = None
     """None: the rate was given."""
     sent: int = 0
     samples: list[dict[str, float]] = field(default_factory=list)
@@ -206,24 +207,24 @@ def system(folder: Path) -> Iterator[System]:
         made.end()
 
 
-def run(folder: Path, seconds: float, every: float, rate: float | None, say: Say) -> Soak:
+def run(
+    folder: Path, found: Soak, seconds: float, every: float, rate: float | None, say: Say
+) -> None:
     """Do it all in that folder. `rate`: events a second; half of the peak unless given."""
     with system(folder) as made:
         say("all parts run; warming up")
         made.fill_windows()
         made.burst(WARM_UP_EVENTS if rate is None else 1_000)
-        peak = None
         if rate is None:
-            peak = made.burst(PEAK_EVENTS)
-            rate = peak / 2
-            say(f"peak: {peak:,.0f} events/s, from the first sent to the last out")
+            found.peak = made.burst(PEAK_EVENTS)
+            say(f"peak: {found.peak:,.0f} events/s, from the first sent to the last out")
+            rate = found.peak / 2
+        found.rate = rate
         made.wait_until_landed()
         # A sixth: the topics are as full as they will be before the first third is over.
         made.bound_topics(rate, max(KEPT_AT_LEAST_S, seconds / 6))
         say(f"soaking at {rate:,.0f} events/s for {seconds / 60:g} minutes")
-        found = Soak(rate=rate, peak=peak)
         _watch(made, found, seconds, every, say)
-        return found
 
 
 def _watch(made: System, found: Soak, seconds: float, every: float, say: Say) -> None:
@@ -242,14 +243,15 @@ def _watch(made: System, found: Soak, seconds: float, every: float, say: Say) ->
         traffic.wait_for("^Traffic flows$", STARTED_WITHIN_S)
         _sample(made, found.samples, arrivals, seconds, every, traffic.check, say)
         traffic.stop()
-    sent: dict[str, int] = json.loads(traffic.said().splitlines()[-1])
+    sent: dict[str, int] = json.loads(re.findall(r"^\{.*\}$", traffic.said(), re.MULTILINE)[-1])
     found.sent = sum(sent.values())
     _check_all_came_out(made, sent, arrivals)
     _check_tabs(tabs)
-    for part in arrivals:
-        part.stopping.set()
     for tab in tabs:
         tab.stopping.set()
+    for reader in arrivals:
+        reader.stopping.set()
+        reader.join()
 
 
 def _sample(
