@@ -4,7 +4,9 @@ import psutil
 
 
 def resident_mb(pid: int) -> float:
-    """In megabytes. What processes share, as forked ones do, counts once."""
+    """In megabytes. What the processes share with each other, as forked ones do, counts once."""
     process = psutil.Process(pid)
     members = [process, *process.children(recursive=True)]
-    return sum(member.memory_full_info().pss for member in members) / 1e6
+    found = [member.memory_full_info() for member in members]
+    shared = max(each.rss - each.uss for each in found)
+    return float(sum(each.uss for each in found) + shared) / 1e6
