@@ -14,12 +14,13 @@ from holdfast.flows.keys import key_from_json
 
 VERSION = 1
 
+_to_text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
 
 def encode(fields: Mapping[str, Any]) -> bytes:
     """The object as compact JSON with its version first; fields that are None are left out."""
     given = {name: value for name, value in fields.items() if value is not None}
-    document = {"version": VERSION, **given}
-    return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+    return _to_text({"version": VERSION, **given}).encode()
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
