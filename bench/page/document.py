@@ -1,5 +1,6 @@
 """The page as Markdown."""
 
+import statistics
 from collections.abc import Iterable, Sequence
 
 from bench.page.catalogue import AXES, BENCHES, PARTS, PROCESSES, Part
@@ -79,6 +80,7 @@ def _part(findings: Findings, name: str, part: Part) -> Iterable[str]:
         yield f"{QUICK}\n"
     titles = listed([AXES[axis].title for axis in part.axes])
     yield f"![{part.title}: rates by {titles}](img/bench-{name}.svg)\n"
+    yield _spread(growth)
     yield _bullets(part_failures(growth, part))
     if not part_losses(growth, part):
         yield f"Holdfast is not behind {part.peer_name} at any point.\n"
@@ -92,6 +94,17 @@ def _part(findings: Findings, name: str, part: Part) -> Iterable[str]:
             if series.ours == usual
         )
         yield _bullets(sentence for sentence in grown if sentence is not None)
+
+
+def _spread(growth: Growth) -> str:
+    """How far the figures may be trusted."""
+    if growth.rounds < 2 or not growth.spreads:
+        return "Each point was measured once.\n"
+    usual, largest = statistics.median(growth.spreads), max(growth.spreads)
+    return (
+        f"Of {growth.rounds} rounds of the same point the best was {ratio_text(usual)} times the "
+        f"worst, as a rule; {ratio_text(largest)} times at most. Smaller differences say nothing.\n"
+    )
 
 
 def _axis_table(growth: Growth, part: Part, figure: str, axis: str) -> str:

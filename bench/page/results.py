@@ -35,6 +35,8 @@ class Place:
     on: Mapping[str, int]
     found: Mapping[str, Mapping[str, float]]
     failed: Mapping[str, str]
+    spreads: tuple[float, ...]
+    """Of each figure, the largest of its rounds over the smallest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,10 @@ class Growth:
     origin: Origin
     rounds: int
     places: tuple[Place, ...]
+
+    @property
+    def spreads(self) -> list[float]:
+        return [spread for place in self.places for spread in place.spreads]
 
     def along(self, axis: str) -> list[Place]:
         """The points of an axis, in its order."""
@@ -77,4 +83,9 @@ def _place(point: Mapping[str, Any]) -> Place:
         system: {name: statistics.median(rounds) for name, rounds in figures.items()}
         for system, figures in point["found"].items()
     }
-    return Place(point["name"], point["on"], medians, point["failed"])
+    spreads = (
+        max(rounds) / min(rounds)
+        for figures in point["found"].values()
+        for rounds in figures.values()
+    )
+    return Place(point["name"], point["on"], medians, point["failed"], tuple(spreads))
