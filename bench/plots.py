@@ -127,6 +127,7 @@ def _step(span: float) -> float:
 
 def _x_axis(panel: Panel, values: list[float]) -> _Axis:
     """A 0 on a logarithmic axis stands one power before the smallest of the others."""
+    values = [*values, *panel.x_ticks]  # a tick without a point has its place, too
     smallest = min((value for value in values if value > 0), default=1.0)
     zero = smallest / 10 if panel.log_x and 0 in values else None
     shown = values if zero is None else [*values, zero]
