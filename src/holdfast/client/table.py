@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from time import sleep
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicCollection
 
@@ -50,6 +51,7 @@ class Table:
     def poll(self, timeout: float) -> None:
         """Take in what comes within so many seconds; returns soon after something did."""
         if self._consumer is None and not self._exists():
+            sleep(timeout)  # nothing comes meanwhile
             return
         for message in self._reader().consume(_CHUNK, timeout):
             error = message.error()

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 
 from tests.brokers import BrokerProcess, EmbeddedBroker
 from tests.clients import producer, send, wait_until
@@ -28,6 +29,9 @@ def test_flows_come_change_and_go_and_what_cannot_be_read_stays_as_it_was(
 ) -> None:
     registry = follow(fresh_kafka)
     wait_until(lambda: names(registry) == [] and registry.complete, "no registry yet")
+    begun = monotonic()
+    registry.poll(0.2)
+    assert monotonic() - begun >= 0.2  # a loop over it does not spin
     with holdfast.connect(fresh_kafka.bootstrap) as client:
         # On a broker that makes topics by itself it would have the wrong settings.
         assert REGISTRY_TOPIC not in [topic.name for topic in client.topics.list()]
