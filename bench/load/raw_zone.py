@@ -1,4 +1,8 @@
-"""The raw zone against the bare query that does no more than copy Kafka to Delta."""
+"""The raw zone against the bare query that does no more than copy Kafka to Delta.
+
+Both are timed from the moment that their query runs: that the raw zone opens its table before, once
+a start, is no part of the rate.
+"""
 
 import statistics
 import time
@@ -55,7 +59,6 @@ def bare(stage: Stage, flow: FlowDefinition, folder: Path, count: int) -> float:
         stage.session, stage.connection, flow.names.events,
         starts=dict.fromkeys(range(flow.partitions), 0), limit=BATCH, reader="bench-bare",
     )  # fmt: skip
-    began = time.monotonic()
     query = (
         rows.withColumn("date", sql.to_date("timestamp"))
         .select(*COLUMNS)
@@ -65,6 +68,7 @@ def bare(stage: Stage, flow: FlowDefinition, folder: Path, count: int) -> float:
         .trigger(availableNow=True)
         .start(str(folder / "table"))
     )
+    began = time.monotonic()
     query.awaitTermination()
     seconds = time.monotonic() - began
     _check(stage, str(folder / "table"), count)
@@ -80,8 +84,8 @@ def ours(stage: Stage, flow: FlowDefinition, folder: Path, count: int) -> float:
     )  # fmt: skip
     zone = RawZone(stage.session, stage.connection, flow, settings, metrics)
     landed = metrics.events_landed.labels(flow.name)
-    began = time.monotonic()
     zone.start()
+    began = time.monotonic()
     try:
         while landed._value.get() < count:
             failure = zone.failure()

@@ -22,6 +22,10 @@ class HadoopFiles:
         finally:
             stream.close()
 
+    def exists(self, location: str) -> bool:
+        path = self._path(location)
+        return bool(path.getFileSystem(self._configuration).exists(path))
+
     def find(self, pattern: str) -> list[str]:
         """The files that fit a pattern, such as `/in/*.parquet`, by name."""
         path = self._path(pattern)

@@ -65,6 +65,7 @@ class RawTable:
     def __init__(self, session: SparkSession, location: str) -> None:
         self.location = location
         self._session = session
+        self._files = HadoopFiles(session)
         self._lock: FileLock | None = None
 
     def open(self) -> Landed:
@@ -72,9 +73,8 @@ class RawTable:
 
         Raises ConflictError while another process writes it.
         """
-        files = HadoopFiles(self._session)
-        if files.is_local(self.location):
-            self._lock = files.lock(f"{self.location}.lock")
+        if self._files.is_local(self.location):
+            self._lock = self._files.lock(f"{self.location}.lock")
             if self._lock is None:
                 raise ConflictError(
                     f"Another process writes the table {self.location}. Is a second pipeline "
@@ -105,13 +105,13 @@ class RawTable:
             .option("userMetadata", json.dumps(note, separators=(",", ":")))
             .save(self.location)
         )
-        for made in self._history():
-            if made.note.get("commit") == commit:
-                return made.landed()
-        raise StaleStateError(
-            f"Another process has written to {self.location} since it was read, so nothing was "
-            "added to it. It must be read again."
-        )
+        made = self._find(commit, above=before.version)
+        if made is None:
+            raise StaleStateError(
+                f"Another process has written to {self.location} since it was read, so nothing was "
+                "added to it. It must be read again."
+            )
+        return made.landed()
 
     def close(self) -> None:
         if self._lock is not None:
@@ -138,16 +138,22 @@ class RawTable:
         positions = {row["partition"]: row["last"] + 1 for row in ends.collect()}
         return Landed(history[0].version, positions)
 
+    def _find(self, commit: str, above: int) -> "_Commit | None":
+        """A commit of ours, if it was made. Delta's log tells it without the job of Spark's that
+        `history` is."""
+        version = above + 1
+        while self._files.exists(entry := f"{self.location}/_delta_log/{version:020d}.json"):
+            made = _Commit.in_log(version, self._files.read_text(entry))
+            if made.note.get("commit") == commit:
+                return made
+            version += 1
+        return None
+
     def _history(self) -> list["_Commit"]:
         columns = ("version", "userMetadata", "operationMetrics")
         rows = self._table().history(_RECENT).select(*columns).collect()
         return [
-            _Commit(
-                row["version"],
-                _note(row["userMetadata"]),
-                int((row["operationMetrics"] or {}).get("numOutputRows", 0)),
-            )
-            for row in rows
+            _Commit.of(row["version"], row["userMetadata"], row["operationMetrics"]) for row in rows
         ]
 
     def _table(self) -> DeltaTable:
@@ -159,6 +165,19 @@ class _Commit:
     version: int
     note: Mapping[str, Any]
     rows: int
+
+    @classmethod
+    def of(cls, version: int, text: str | None, metrics: Mapping[str, str] | None) -> "_Commit":
+        return cls(version, _note(text), int((metrics or {}).get("numOutputRows", 0)))
+
+    @classmethod
+    def in_log(cls, version: int, entry: str) -> "_Commit":
+        """As a file of Delta's log tells it: an object a line, one of them about the commit."""
+        actions = map(json.loads, entry.splitlines())
+        info: Mapping[str, Any] = next(
+            (action["commitInfo"] for action in actions if "commitInfo" in action), {}
+        )
+        return cls.of(version, info.get("userMetadata"), info.get("operationMetrics"))
 
     @property
     def positions(self) -> dict[int, int]:

@@ -33,8 +33,9 @@ from holdfast.pipeline.session import LAKE_POOL, use_pool
 
 log = logging.getLogger(__name__)
 
-_ROWS_PER_FILE = 200_000
-"""A file for each partition of every small batch would leave millions of them."""
+_ROWS_PER_FILE = 50_000
+"""A file for each partition of every small batch would leave millions of them. Large batches have
+enough for each, and fewer tasks than partitions would leave cores idle."""
 _EARLIEST = -2
 _LAND_S = 15.0
 """How long a batch may take to its end when the query is to stop."""
