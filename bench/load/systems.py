@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 import holdfast
@@ -29,6 +29,7 @@ from bench.peers.streams import (
     compile_peer,
 )
 from holdfast.client.connection import Connection
+from holdfast.client.kafka_errors import translate
 from holdfast.client.planned_topics import make_topic
 from holdfast.client.settings import ClientSettings
 from holdfast.client.topics import Topics
@@ -242,6 +243,10 @@ class Holdfast(System):
         try:
             places = [TopicPartition(self.events(flow), p) for p in range(self.partitions)]
             offsets = [place.offset for place in consumer.committed(places, timeout=30)]
+        except KafkaException as error:
+            if translate(error, "").transient:
+                return -1  # a Kafka that has just begun makes its coordinators only now
+            raise
         finally:
             consumer.close()
         return sum(offsets) if min(offsets) >= 0 else -1
