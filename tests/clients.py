@@ -1,8 +1,12 @@
-"""confluent-kafka as the tests use it: short ways to send, read to the end, and wait."""
+"""confluent-kafka and the shell as tests use them: short ways to send, read, wait, and run."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from confluent_kafka import (
@@ -228,3 +232,18 @@ def poll_until(
 def assigned(client: Consumer) -> set[int]:
     """The partitions that a consumer of one topic has."""
     return {p.partition for p in client.assignment()}
+
+
+def run_in_shell(broker: BrokerProcess, script: str) -> subprocess.CompletedProcess[str]:
+    """A script as documents show it, with our commands on its path and this broker to talk to."""
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        env={
+            **os.environ,
+            "HOLDFAST_CLIENT_BOOTSTRAP": broker.bootstrap,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -1,9 +1,6 @@
 """The code of the guide for those who move here does what the guide says, as it stands there."""
 
-import os
 import re
-import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.brokers import EmbeddedBroker
-from tests.clients import wait_until
+from tests.clients import run_in_shell, wait_until
 from tests.conftest import unique_name
 
 import holdfast
@@ -125,17 +122,7 @@ def test_all_held_keys_are_let_go_at_once(embedded_broker: EmbeddedBroker, block
         client.flow(flow).create(partitions=1)
         for key in keys:
             hold(client, flow, key)
-    ran = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", release_all],
-        env={
-            **os.environ,
-            "HOLDFAST_CLIENT_BOOTSTRAP": embedded_broker.bootstrap,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = run_in_shell(embedded_broker, release_all)
     assert ran.returncode == 0, ran.stderr
     with holdfast.connect(embedded_broker.bootstrap) as client:
         asked = read(client, f"{flow}.control")

@@ -1,13 +1,11 @@
 """What the README shows works as it stands there."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.brokers import EmbeddedBroker
+from tests.clients import run_in_shell
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -20,17 +18,7 @@ def test_first_steps_work_in_order(
     embedded_broker: EmbeddedBroker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (shell,) = [block for block in blocks("") if block.startswith("holdfast topic create")]
-    ran = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", shell],
-        env={
-            **os.environ,
-            "HOLDFAST_CLIENT_BOOTSTRAP": embedded_broker.bootstrap,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = run_in_shell(embedded_broker, shell)
     assert ran.returncode == 0, ran.stderr
     assert '1:0 customer-7 {"id":1}' in ran.stdout
     (python,) = blocks("python")
