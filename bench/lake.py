@@ -5,7 +5,8 @@
     python -m bench.lake --part raw     # one part (may be given more than once)
 
 The last line printed is one line of JSON. `raw` is the raw zone's events a second over those of the
-bare query from Kafka to Delta; `verify_s` the seconds in which `holdfast verify` accounts for three
+bare query from Kafka to Delta, `raw_same_reading` over those of the bare query with the raw zone's
+settings for reading; `verify_s` the seconds in which `holdfast verify` accounts for three
 million events, `verify_growth` how many times as long it takes for twice as many; `replay_eps`
 the events a second of a replay without a limit.
 """

@@ -66,7 +66,6 @@ def read_range(
         **_reading(connection, topic, starts, reader),
         "endingOffsets": json.dumps({topic: dict(ends)}),
         "includeHeaders": str(headers).lower(),
-        **_IN_BULK,
     }
     return session.read.format("kafka").options(**options).load()
 
@@ -83,6 +82,7 @@ def _reading(
         "subscribe": topic,
         "startingOffsets": json.dumps({topic: dict(starts)}),
         "failOnDataLoss": "true",
+        **_IN_BULK,
         **security_options(connection.settings.kafka),
     }
 
