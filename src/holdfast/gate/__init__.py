@@ -7,7 +7,7 @@ One step of one partition, as a caller runs it under the flow's lock:
     moment = Moment(owner, partitions, holds, settings, flow_is_over(states, settings.limits))
     commands = control.between(state.position.control, holds.through)
     step = Step(state, moment, commands, held_end=..., end=e)
-    verdicts = step.decide(keys, offsets, sizes, timestamps)     # events of keys_of_interest alone
+    verdicts = step.decide(keys, offsets, sizes, timestamps)     # events of KeysOfInterest alone
     result = step.finish()
     ...                                             # write it all in one transaction, commit
     state.apply(result.changes)                     # only now
@@ -22,6 +22,7 @@ the lock; then, under it, `step.drain(backlog)` says which rows go out.
 | `settings`, `overflow` | limits, policy, schema; when a flow is blocked |
 | `transitions` | how one key's entry changes |
 | `state` | one partition's state, and how a committed step changes it |
+| `latest` | what has changed of late, for copies that follow |
 | `recount` | counting, at start, the held rows that status has not counted |
 | `draft` | the copy on which a step decides |
 | `answers` | what comes of commands, time and limits |
@@ -35,7 +36,8 @@ the lock; then, under it, `step.drain(backlog)` says which rows go out.
 from holdfast.gate.backlog import Backlog, HeldRow, Reading
 from holdfast.gate.control import DUPLICATE_WINDOW, Asked, ControlLog, UnreadableCommandError
 from holdfast.gate.drain import Drained
-from holdfast.gate.holds import FlowHolds, keys_of_interest
+from holdfast.gate.holds import FlowHolds, KeysOfInterest
+from holdfast.gate.latest import Latest
 from holdfast.gate.overflow import blocked, flow_is_over, journal_is_due
 from holdfast.gate.positions import check_log, is_current, range_to_take, starting_position
 from holdfast.gate.recount import Recount
@@ -54,6 +56,8 @@ __all__ = [
     "FlowHolds",
     "GateSettings",
     "HeldRow",
+    "KeysOfInterest",
+    "Latest",
     "Moment",
     "PartitionState",
     "Reading",
@@ -68,7 +72,6 @@ __all__ = [
     "flow_is_over",
     "is_current",
     "journal_is_due",
-    "keys_of_interest",
     "range_to_take",
     "starting_position",
 ]

@@ -1,6 +1,5 @@
 """The copy on which a step decides: what it has changed, over a state that stays as it is."""
 
-from dataclasses import replace
 from typing import Any
 
 from holdfast.flows.journal import JournalRecord, Outcome
@@ -61,7 +60,7 @@ class Draft:
     def flag_overflow(self, entry: Entry, over: bool) -> None:
         """Journal that a key has come to its limit, or away from it."""
         self.note(Outcome.OVERFLOW_BEGUN if over else Outcome.OVERFLOW_ENDED, entry.key)
-        self.put(replace(entry, overflow=over))
+        self.put(entry._replace(overflow=over))
 
     def _end(self, entry: Entry) -> None:
         if entry.overflow:

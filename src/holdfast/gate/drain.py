@@ -1,7 +1,7 @@
 """Giving held rows out: in source order per key, within pace, and to an end that is proven."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Generic
 
@@ -91,8 +91,7 @@ def _pay(draft: Draft, entry: Entry, taken: list[Drained[Payload]]) -> None:
 def _without(entry: Entry, taken: list[Drained[Payload]], backlog: Backlog[Payload]) -> Entry:
     """The entry after these rows have left."""
     last = taken[-1].row
-    left = replace(
-        entry,
+    left = entry._replace(
         held_from=last.offset + 1,
         drained_through=last.source,
         events=entry.events - len(taken),
@@ -107,4 +106,4 @@ def _without(entry: Entry, taken: list[Drained[Payload]], backlog: Backlog[Paylo
         )
     following = next(backlog.rows(left), None)
     oldest = last.timestamp if following is None else following.timestamp
-    return replace(left, oldest=None if ended else oldest)
+    return left._replace(oldest=None if ended else oldest)

@@ -4,14 +4,20 @@ A producer with another partitioner puts a key's events where the key's hold is 
 step is given the holds of the whole flow, and not only those of its partition.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from holdfast.flows.commands import Hold, Release
 from holdfast.flows.status import KeyState
 from holdfast.gate.control import Asked, ControlLog
 from holdfast.gate.deadlines import Deadlines
+from holdfast.gate.latest import Latest
 from holdfast.gate.state import PartitionState
 from holdfast.gate.transitions import Order
+
+OrderChange = tuple[bytes, Order | None]
+
+_FEW = 100
+"""Changes that are as quickly sent as all orders of a flow that has hardly any."""
 
 
 class FlowHolds:
@@ -21,13 +27,13 @@ class FlowHolds:
     is thrown away leaves nothing to undo here.
     """
 
-    __slots__ = ("_deadlines", "_orders", "now", "revision", "through")
+    __slots__ = ("_deadlines", "_orders", "latest", "now", "through")
 
     def __init__(self, through: int = 0) -> None:
         self.through = through
         self.now = 0
-        self.revision = 0
-        """Another number means that other keys may be held."""
+        self.latest: Latest[OrderChange] = Latest()
+        """The last changes, for copies of these holds. None of them is about `through` or `now`."""
         self._orders: dict[bytes, Order] = {}
         self._deadlines = Deadlines()
 
@@ -62,6 +68,9 @@ class FlowHolds:
     def get(self, key: bytes | None) -> Order | None:
         return None if key is None else self._orders.get(key)
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._orders
+
     def __len__(self) -> int:
         return len(self._orders)
 
@@ -77,28 +86,48 @@ class FlowHolds:
             case Release() as command:
                 self._take_back(command.key)
 
+    def apply(self, change: OrderChange) -> None:
+        """One key's hold is another now, or none."""
+        key, order = change
+        if order is None:
+            del self._orders[key]
+        else:
+            self._orders[key] = order
+            if order.expires_at is not None:
+                self._deadlines.add(order.expires_at, key)
+        most = max(_FEW, len(self._orders) // 2)
+        self.latest.add(change, to=self.latest.end + 1, size=1, most=most)
+
     def _give(self, key: bytes, order: Order) -> None:
-        self._orders[key] = order
-        self.revision += 1
-        if order.expires_at is not None:
-            self._deadlines.add(order.expires_at, key)
+        self.apply((key, order))
 
     def _take_back(self, key: bytes) -> None:
-        if self._orders.pop(key, None) is not None:
-            self.revision += 1
+        if key in self._orders:
+            self.apply((key, None))
 
     def _expires(self, at: int, key: bytes) -> bool:
         order = self._orders.get(key)
         return order is not None and order.expires_at == at
 
 
-def keys_of_interest(states: Iterable[PartitionState], holds: FlowHolds) -> set[bytes]:
+class KeysOfInterest(Collection[bytes]):
     """The keys whose events need a decision; all others pass, whatever the step's commands are.
 
-    True for every step from these states with these holds, so one set serves a whole batch, for as
-    long as the `revision`s stay the same. More keys do no harm.
+    True for every step from these states with these holds, also as they change. There may be a
+    million, so nothing goes through them but who asks for it.
     """
-    keys = set(holds)
-    for state in states:
-        keys.update(state.entries)
-    return keys
+
+    __slots__ = ("_groups",)
+
+    def __init__(self, states: Iterable[PartitionState], holds: FlowHolds) -> None:
+        self._groups: list[Collection[bytes]] = [holds, *(state.entries for state in states)]
+
+    def __contains__(self, key: object) -> bool:
+        return any(key in group for group in self._groups)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(set[bytes]().union(*self._groups))
+
+    def __len__(self) -> int:
+        """At most so many: a key may be held in several places."""
+        return sum(map(len, self._groups))

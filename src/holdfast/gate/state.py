@@ -11,9 +11,13 @@ from holdfast.errors import StaleStateError
 from holdfast.flows.registry import Limits
 from holdfast.flows.status import Active, Entry, KeyState, Position
 from holdfast.gate.deadlines import Deadlines
+from holdfast.gate.latest import Latest
 from holdfast.gate.pacing import Bucket
 from holdfast.gate.settings import key_is_over
 from holdfast.gate.transitions import gives_out
+
+_FEW = 10
+"""Changes that are as quickly sent as the entries of a state that has hardly any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +65,12 @@ class PartitionState:
         "entries",
         "events",
         "flagged",
+        "latest",
         "limits",
         "outgoing",
         "over",
         "partition",
         "position",
-        "revision",
         "uncounted",
     )
 
@@ -86,8 +90,8 @@ class PartitionState:
         """Keys at their limit."""
         self.flagged: set[bytes] = set()
         """Keys whose overflow is journalled."""
-        self.revision = 0
-        """Another number means that other keys have entries."""
+        self.latest: Latest[Changes] = Latest(position.step)
+        """The last changes, by step, for copies of this state."""
         self._deadlines = Deadlines()
 
     @classmethod
@@ -132,6 +136,8 @@ class PartitionState:
             self.uncounted.setdefault(key, held_from)
         self.buckets.update(changes.buckets)
         self._deadlines.first(self._expires)
+        size, most = 1 + len(changes.entries), max(_FEW, len(self.entries) // 2)
+        self.latest.add(changes, to=changes.position.step, size=size, most=most)
 
     def over_limits(self, limits: Limits) -> set[bytes]:
         """The keys that are at these limits."""
@@ -168,7 +174,6 @@ class PartitionState:
         self.entries[key] = entry
         self.events += entry.events
         self.bytes += entry.bytes
-        self.revision += old is None
         if gives_out(entry):
             self.outgoing.setdefault(key)
         else:
@@ -181,8 +186,7 @@ class PartitionState:
             self._deadlines.add(entry.expires_at, key)
 
     def _drop(self, key: bytes) -> None:
-        if self.entries.pop(key, None) is not None:
-            self.revision += 1
+        self.entries.pop(key, None)
         self.outgoing.pop(key, None)
         self.buckets.pop(key, None)
         self.over.discard(key)

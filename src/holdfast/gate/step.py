@@ -8,6 +8,7 @@ simply forgotten, and may be repeated with another range, other commands, at ano
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from holdfast.errors import GateStoppedError, StaleStateError
 from holdfast.flows.commands import Hold
@@ -129,7 +130,7 @@ class Step:
     ) -> bytearray:
         """Where each of these events goes, as a `Verdict` a byte.
 
-        Only events of `keys_of_interest` need be shown; what is not shown passes. Invalid events
+        Only events of `KeysOfInterest` need be shown; what is not shown passes. Invalid events
         are not shown: they go to the dead letters, held key or not. Offsets rise, also from call
         to call; a size is that of key and value.
         """
@@ -256,7 +257,7 @@ class Step:
     def _counted_only(self, decided: Iterable[bytes], publish: int) -> set[bytes]:
         """Up to `publish` keys of which status has old counts, the longest waiting first."""
         counted: set[bytes] = set()
-        for key in (*self._draft.state.uncounted, *self._tallies):
+        for key in chain(self._draft.state.uncounted, self._tallies):
             if len(counted) >= publish:
                 break
             if key not in decided:

@@ -4,7 +4,7 @@ All offsets are source offsets but `held_end`. A key's rows in held are those ab
 `drained_through`, up to `counted_through`; a draining entry always has some.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from holdfast.flows.commands import Hold, Release
 from holdfast.flows.journal import Outcome
@@ -77,38 +77,18 @@ def begin_hold(
 
 
 def count_in(entry: Entry, *, events: int, size: int, oldest: int, last: int) -> Entry:
-    """The entry with more rows behind, up to source offset `last`.
-
-    Spelt out, since it is done for every held key in every step, and `replace` takes thrice as
-    long.
-    """
-    return Entry(
-        key=entry.key,
-        state=entry.state,
-        command_id=entry.command_id,
-        command_offset=entry.command_offset,
-        actor=entry.actor,
-        reason=entry.reason,
-        since=entry.since,
-        cut=entry.cut,
-        expires_at=entry.expires_at,
-        pace=entry.pace,
-        held_from=entry.held_from,
-        drained_through=entry.drained_through,
-        dead_through=entry.dead_through,
+    """The entry with more rows behind, up to source offset `last`."""
+    return entry._replace(
         events=entry.events + events,
         bytes=entry.bytes + size,
         oldest=oldest if entry.oldest is None else entry.oldest,
         counted_through=last,
-        overflow=entry.overflow,
-        foreign=entry.foreign,
     )
 
 
 def hold_again(entry: Entry, order: Order, *, cut: int, now: int) -> tuple[Entry, Outcome]:
     """HELD: new reason and expiry. DRAINING → HELD: the drain stops at `drained_through`."""
-    changed = replace(
-        entry,
+    changed = entry._replace(
         state=KeyState.HELD,
         command_id=order.id,
         command_offset=order.offset,
@@ -119,7 +99,7 @@ def hold_again(entry: Entry, order: Order, *, cut: int, now: int) -> tuple[Entry
     )
     if entry.state is KeyState.HELD:
         return changed, Outcome.UPDATED
-    return replace(changed, since=now, cut=cut), Outcome.HELD
+    return changed._replace(since=now, cut=cut), Outcome.HELD
 
 
 def release(
@@ -128,8 +108,7 @@ def release(
     """HELD → DRAINING. A release of a draining key changes its pace, or nothing."""
     if entry.state is KeyState.DRAINING and entry.pace == command.pace:
         return entry, Outcome.NOTHING_TO_DO
-    changed = replace(
-        entry,
+    changed = entry._replace(
         state=KeyState.DRAINING,
         command_id=command.id,
         command_offset=offset,
@@ -139,16 +118,16 @@ def release(
     )
     if entry.state is KeyState.DRAINING:
         return changed, Outcome.UPDATED
-    return replace(changed, since=now, cut=cut), Outcome.RELEASED
+    return changed._replace(since=now, cut=cut), Outcome.RELEASED
 
 
 def expire(entry: Entry, *, cut: int, now: int) -> Entry:
     """HELD → DRAINING, by time; the hold stays named."""
-    return replace(entry, state=KeyState.DRAINING, since=now, cut=cut, expires_at=None, pace=None)
+    return entry._replace(state=KeyState.DRAINING, since=now, cut=cut, expires_at=None, pace=None)
 
 
 def dead_letter(entry: Entry) -> tuple[Entry, Outcome]:
     """What is held now goes to the dead letters; what comes later follows the state."""
     if entry.counted_through <= max(entry.drained_through, entry.dead_through):
         return entry, Outcome.NOTHING_TO_DO
-    return replace(entry, dead_through=entry.counted_through), Outcome.DEAD_LETTERED
+    return entry._replace(dead_through=entry.counted_through), Outcome.DEAD_LETTERED

@@ -61,7 +61,7 @@ class GateQuery:
         self._at_once = session.sparkContext.defaultParallelism
         self._root = f"{checkpoints}/gate/{gate.flow.name}"
         self._checkpoint = ""
-        self._tasks = TaskPath(gate)
+        self._tasks = TaskPath(gate, session.sparkContext.broadcast)
         self._cluster = Cluster(gate.connection.settings)
         self.size = BatchSize()
         self._planned: dict[int, int] = {}

@@ -6,7 +6,7 @@ from collections.abc import Collection
 import pyarrow as pa
 
 from holdfast.errors import GateStoppedError
-from holdfast.gate import GateSettings, keys_of_interest, range_to_take
+from holdfast.gate import GateSettings, KeysOfInterest, range_to_take
 from holdfast.pipeline.bulk.reading import Ranges
 from holdfast.pipeline.events import Events, KeySet, rows_of
 from holdfast.pipeline.flow_gate import FlowGate
@@ -43,7 +43,7 @@ def take_rows(gate: FlowGate, ranges: Ranges, rows: pa.Table, settings: GateSett
         if gate.settings is not settings:
             raise SettingsChangedError
         moment = gate.moment()
-        interest = KeySet(keys_of_interest(gate.states, gate.holds))
+        interest = KeySet(KeysOfInterest(gate.states, gate.holds))
 
         def prepare(too_large: Collection[tuple[int, int]]) -> list[Prepared]:
             prepared = []

@@ -31,6 +31,8 @@ COLUMNS = pa.schema(
 
 _NONE = pa.RecordBatch.from_pylist([], pa.schema([COLUMNS.field(name) for name in _WRITTEN]))
 
+_FEW_KEYS = 20_000
+
 INVALID = "invalid"
 TOO_LARGE = "too-large"
 
@@ -51,17 +53,26 @@ class Flaw(NamedTuple):
 class KeySet:
     """Keys to be looked for in columns of keys."""
 
-    __slots__ = ("_values",)
+    __slots__ = ("_few", "_keys")
 
     def __init__(self, keys: Collection[bytes]) -> None:
-        self._values = pa.array(list(keys), pa.binary())
+        self._keys = keys
+        self._few = pa.array(list(keys), pa.binary()) if len(keys) <= _FEW_KEYS else None
 
     def find(self, keys: pa.Array) -> list[int]:
         """The indexes of those that are in the set."""
-        if not len(self._values):
+        if not self._keys:
             return []
-        found: list[int] = pc.indices_nonzero(pc.is_in(keys, value_set=self._values)).tolist()
+        found: list[int] = pc.indices_nonzero(self._known(keys)).tolist()
         return found
+
+    def _known(self, keys: pa.Array) -> pa.Array:
+        if self._few is not None:
+            return pc.is_in(keys, value_set=self._few)
+        # Of a million keys Arrow would make a table in each call. Here each key is looked up once.
+        encoded = keys.dictionary_encode()
+        known = [key in self._keys for key in _list(encoded.dictionary)]
+        return pa.array(known, pa.bool_()).take(encoded.indices)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Large batches, seen from the driver: plan the job, run it under the lock, follow its outcomes."""
 
-import pickle
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
-from holdfast.gate import GateSettings, Moment, range_to_take
+from holdfast.gate import FlowHolds, GateSettings, Moment, PartitionState, range_to_take
 from holdfast.pipeline.bulk.reading import Ranges
+from holdfast.pipeline.copies import Original, Spread
 from holdfast.pipeline.driver_path import SettingsChangedError, check_ranges
 from holdfast.pipeline.events import Events
 from holdfast.pipeline.flow_gate import FlowGate
@@ -20,10 +20,15 @@ class TaskPath:
     """Runs batches of one flow in tasks."""
 
     gate: FlowGate
+    spread: Spread | None = None
+    """Makes broadcasts; without it all goes with the job."""
     _workers: dict[int, str] = field(default_factory=dict)
     """Which worker ran each partition last."""
-    _holds: tuple[str, bytes] = ("", b"")
-    """The version of the holds that were sent last, and they."""
+    _states: dict[int, Original[PartitionState]] = field(default_factory=dict)
+    _holds: Original[FlowHolds] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._holds = Original(self.spread)
 
     def take(self, ranges: Ranges, run: RunJob, settings: GateSettings) -> tuple[int, int]:
         """Take the events of the ranges in tasks. When this returns, each is committed exactly
@@ -62,16 +67,12 @@ class TaskPath:
         for p, (start, end) in ranges.items():
             state = gate.states[p]
             if range_to_take(state.position.offset, start, end) is not None:
-                shares[p] = Share(
-                    start, end, pickle.dumps(state), gate.held_ends[p], self._workers.get(p, "")
-                )
+                copy = self._states.setdefault(p, Original(self.spread)).copy(state)
+                shares[p] = Share(start, end, copy, gate.held_ends[p], self._workers.get(p, ""))
         lowest = min(
             (gate.states[p].position.control for p in shares), default=moment.holds.through
         )
         holds = moment.holds
-        version = f"{gate.id} {holds.through} {holds.revision}"
-        if version != self._holds[0]:
-            self._holds = version, pickle.dumps(holds)
         return Job(
             client=gate.connection.settings,
             flow=gate.flow.name,
@@ -84,8 +85,8 @@ class TaskPath:
             over=moment.over,
             topics=moment.topics,
             now=holds.now,
-            holds=self._holds[1],
-            holds_version=version,
+            holds=self._holds.copy(holds),
+            through=holds.through,
             commands=tuple(gate.tail.log.between(lowest, holds.through)),
             shares=shares,
         )

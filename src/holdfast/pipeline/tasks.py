@@ -27,10 +27,10 @@ from holdfast.gate import (
     Changes,
     FlowHolds,
     GateSettings,
+    KeysOfInterest,
     Moment,
     PartitionState,
     is_current,
-    keys_of_interest,
     range_to_take,
 )
 from holdfast.pipeline import faults
@@ -38,6 +38,7 @@ from holdfast.pipeline.bulk.cluster import Cluster
 from holdfast.pipeline.bulk.reading import read_range
 from holdfast.pipeline.bulk.transactions import BulkTransactions
 from holdfast.pipeline.bulk.writer import BulkWriter
+from holdfast.pipeline.copies import Copy, Keeping
 from holdfast.pipeline.events import COLUMNS, Events, KeySet, rows_from
 from holdfast.pipeline.loading import Loader
 from holdfast.pipeline.owner import committed_positions
@@ -63,7 +64,7 @@ class Share:
 
     start: int
     end: int
-    state: bytes
+    state: Copy[PartitionState]
     held_end: int
     worker: str
     """The worker that ran this partition's last task: its producer need not begin anew."""
@@ -85,9 +86,9 @@ class Job:
     topics: str
     now: int
     """The driver's time, which is that of all tasks."""
-    holds: bytes
-    holds_version: str
-    """Workers that have the holds of this version need not read them again."""
+    holds: Copy[FlowHolds]
+    through: int
+    """The end of the control log that the holds speak of."""
     commands: tuple[Asked, ...]
     shares: dict[int, Share]
 
@@ -189,8 +190,8 @@ class Worker:
         }
         # It never joins: it only asks for the group's offsets.
         self._consumer: Consumer = self._connection.make(Consumer, settings)
-        self._holds = FlowHolds()
-        self._holds_version = ""
+        self._holds: Keeping[FlowHolds] = Keeping()
+        self._states: dict[int, Keeping[PartitionState]] = {}
         self._beside = ThreadPoolExecutor(1, thread_name_prefix="beside the reading")
 
     def take(
@@ -222,7 +223,7 @@ class Worker:
         outcome.from_step = state.position.step
         holds = self._read_holds(job)
         moment = Moment(job.owner, job.partitions, holds, job.settings, job.over, job.topics)
-        interest = KeySet(keys_of_interest([state], moment.holds))
+        interest = KeySet(KeysOfInterest([state], moment.holds))
         for rows, end in chain([first], portions):
             outcome.size += rows.nbytes
             if rows.num_rows:
@@ -241,7 +242,8 @@ class Worker:
     def _begin(self, job: Job, share: Share, partition: int) -> tuple[Committer, PartitionState]:
         """The producer first, then the comparison: what the last one left open is over then."""
         committer = self._committer(job, partition, fresh=share.worker != self.id)
-        return committer, self._current(job, pickle.loads(share.state))  # noqa: S301  # our driver's
+        keeping = self._states.setdefault(partition, Keeping())
+        return committer, self._current(job, keeping.follow(share.state))
 
     def _committer(self, job: Job, partition: int, *, fresh: bool) -> Committer:
         committer = self._committers.get(partition)
@@ -256,9 +258,11 @@ class Worker:
         return self._committers[partition]
 
     def _give_up(self, partition: int) -> None:
-        """After an error: an answer may be on its way that nobody waits for any more."""
+        """After an error: an answer may be on its way that nobody waits for any more, and what
+        was committed is not known."""
         self._cluster.forget()
         self._forget(partition)
+        self._states.pop(partition, None)
 
     def _forget(self, partition: int) -> None:
         committer = self._committers.pop(partition, None)
@@ -274,14 +278,13 @@ class Worker:
             raise MembershipLostError(f"The committed offset of partition {p} is gone.")
         if is_current(committed, state.position, job.owner):
             return state
+        self._states.pop(p, None)  # it is not what the driver has
         return self._loader.load(p, committed, job.now)
 
     def _read_holds(self, job: Job) -> FlowHolds:
-        if self._holds_version != job.holds_version:
-            self._holds = pickle.loads(job.holds)  # noqa: S301  # our own driver's
-            self._holds_version = job.holds_version
-        self._holds.now = job.now
-        return self._holds
+        holds = self._holds.follow(job.holds)
+        holds.through, holds.now = job.through, job.now
+        return holds
 
 
 @dataclass(frozen=True, slots=True)

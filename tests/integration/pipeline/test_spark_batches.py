@@ -93,6 +93,38 @@ def test_driver_and_tasks_write_the_same_records_in_the_same_order(
     assert len(found[True]["held"]) == 80
 
 
+@pytest.mark.parametrize("inline_bytes", [0, 1_000_000], ids=["broadcast", "with the job"])
+def test_what_workers_keep_from_batch_to_batch_follows_commands_and_the_keeper(
+    kafka: BrokerProcess,
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    inline_bytes: int,
+) -> None:
+    monkeypatch.setattr("holdfast.pipeline.copies._INLINE_BYTES", inline_bytes)
+    world = World(kafka)
+    keys = [f"key {number}" for number in range(8)]
+    held: list[str] = []
+    with querying(world, spark, tmp_path, small=False):
+        for round_ in range(8):
+            if round_ >= 3:
+                world.flow.release(held[round_ - 3])
+            world.flow.hold(keys[round_])
+            held.append(keys[round_])
+            for key in keys:
+                for number in range(5):
+                    value = b"%d" % (5 * round_ + number)
+                    world.producer.produce(world.names.events, value, key.encode())
+            assert world.producer.flush(30) == 0
+            eventually(world.is_taken, f"the events of round {round_}", SLOW_S)
+        eventually(lambda: len(world.processed()) == 8 * 40 - 15 - 10 - 5, "the drains", SLOW_S)
+    for number, key in enumerate(keys):
+        released = number + 3 < 8
+        expected = range(40 if released else 5 * number)
+        assert [int(v or b"") for v in world.processed(key.encode())] == list(expected), key
+    world.check_each_event_once()
+
+
 def test_a_checkpoint_that_is_deleted_or_restored_from_an_older_copy_costs_and_doubles_nothing(
     kafka: BrokerProcess, spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -105,7 +105,8 @@ def test_a_task_that_outlives_its_failed_job_is_refused(world: World, again: str
     world.check_each_event_once()
 
 
-def test_a_second_attempt_does_not_trust_what_it_was_sent(world: World) -> None:
+@pytest.mark.parametrize("same", [False, True], ids=["another worker", "the same worker"])
+def test_a_second_attempt_does_not_trust_what_it_was_sent(world: World, same: bool) -> None:
     world.flow.hold("a")
     world.send(b"a", b"1", b"2")
     world.send(b"b", b"3")
@@ -113,15 +114,28 @@ def test_a_second_attempt_does_not_trust_what_it_was_sent(world: World) -> None:
         ranges, rows = planned(world, gate)
 
         def twice(job: Job) -> list[Outcome]:
-            first = Worker(job).take(job, 0, iter(rows.to_batches()))
+            workers[0] = workers[0] or Worker(job)
+            first = workers[0].take(job, 0, iter(rows.to_batches()))
             assert first.failure is None
-            return [Worker(job).take(job, 0, iter(rows.to_batches()))]  # the first one's is lost
+            second = workers[0] if same else Worker(job)
+            return [second.take(job, 0, iter(rows.to_batches()))]  # the first one's is lost
 
-        TaskPath(gate).take(ranges, twice, gate.settings)
+        def once(job: Job) -> list[Outcome]:
+            assert workers[0] is not None
+            return [workers[0].take(job, 0, iter(rows.to_batches()))]
+
+        workers: list[Worker | None] = [None]
+        path = TaskPath(gate)
+        path.take(ranges, twice, gate.settings)
         # The driver does not know what the first attempt did; it finds out before the next step.
         world.send(b"a", b"4")
         Feeder(world.connection, gate).batch()
         assert gate.states[0].events == 3
+        # Nor does that worker go on from what it made of it.
+        world.send(b"a", b"5")
+        ranges, rows = planned(world, gate)
+        path.take(ranges, once, gate.settings)
+        assert gate.states[0].events == 4
     assert world.processed() == [b"3"]
     world.check_each_event_once()
 

@@ -13,6 +13,7 @@ from holdfast.gate import (
     ControlLog,
     FlowHolds,
     GateSettings,
+    KeysOfInterest,
     Moment,
     PartitionState,
     Recount,
@@ -22,7 +23,6 @@ from holdfast.gate import (
     blocked,
     flow_is_over,
     is_current,
-    keys_of_interest,
     range_to_take,
     starting_position,
 )
@@ -147,7 +147,7 @@ class Driver:
         return result.changes
 
     def _events(self, step: Step, t: Transaction) -> None:
-        interest = keys_of_interest(self.states, self.holds)
+        interest = KeysOfInterest(self.states, self.holds)
         shown = []
         log = self.kafka.events[t.partition]
         for offset in range(t.start, t.end):

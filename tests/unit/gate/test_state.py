@@ -14,13 +14,13 @@ from holdfast.gate import (
     ControlLog,
     FlowHolds,
     GateSettings,
+    KeysOfInterest,
     Moment,
     PartitionState,
     Recount,
     StatusReader,
     Step,
     Verdict,
-    keys_of_interest,
 )
 
 K = b"customer-7"
@@ -72,7 +72,7 @@ def test_steps_that_only_count_change_the_state_as_one_or_one_by_one_alike(seed:
         merged = changes if merged is None else merged.then(changes)
     assert merged is not None
     follower.apply(merged)
-    for name in ("position", "entries", "events", "bytes", "revision"):
+    for name in ("position", "entries", "events", "bytes"):
         assert getattr(follower, name) == getattr(state, name), name
     assert list(follower.uncounted.items()) == list(state.uncounted.items())
 
@@ -314,24 +314,13 @@ def test_only_keys_of_interest_need_a_decision() -> None:
     flow.release(K)
     flow.hold(OTHER)
     driver = flow.driver
-    revisions = [state.revision for state in driver.states], driver.holds.revision
     driver.moment(flow.now)
-    assert keys_of_interest(driver.states, driver.holds) == {K, OTHER}
-    assert ([state.revision for state in driver.states], driver.holds.revision) != revisions
-
-
-def test_counts_do_not_change_the_revision_but_entries_do() -> None:
-    flow = Flow()
-    flow.hold(K)
-    flow.keep()
-    state = flow.driver.states[0]
-    before = state.revision
-    flow.send(K, 2)
-    flow.batch()
-    assert state.revision == before
-    flow.release(K)
-    flow.keep(2)
-    assert state.revision != before
+    interest = KeysOfInterest(driver.states, driver.holds)
+    assert set(interest) == {K, OTHER}
+    assert K in interest
+    assert OTHER in interest
+    assert b"nobody" not in interest
+    assert len(interest) >= 2
 
 
 def test_a_step_looks_only_at_entries_that_change() -> None:

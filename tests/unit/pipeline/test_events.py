@@ -3,6 +3,7 @@
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from holdfast.pipeline.events import COLUMNS, INVALID, TOO_LARGE, Events, KeySet, rows_from, rows_of
 
@@ -68,3 +69,15 @@ def test_rows_from_an_offset_on() -> None:
     assert rows_from(table, 4)["offset"].to_pylist() == [5, 9]
     assert rows_from(table, 9)["offset"].to_pylist() == [9]
     assert rows_from(table, 10).num_rows == 0
+
+
+@pytest.mark.parametrize("few", [0, 10], ids=["many", "few"])
+def test_keys_are_found_however_many_are_looked_for(
+    monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr("holdfast.pipeline.events._FEW_KEYS", few)
+    column = pa.array([b"a", None, b"b", b"", b"a", b"c", None], pa.binary())
+    assert KeySet([b"a", b"", b"z"]).find(column) == [0, 3, 4]
+    assert KeySet([b"z"]).find(column) == []
+    assert KeySet([b"c", b"b"]).find(column.slice(2, 4)) == [0, 3]
+    assert KeySet([b"a"]).find(pa.array([], pa.binary())) == []

@@ -1,7 +1,5 @@
 """One flow's view: what is pending, what is effective, what is held, from the records alone."""
 
-from dataclasses import replace
-
 import pytest
 
 from holdfast.flows.commands import Command, Hold, Release, encode_command
@@ -48,7 +46,7 @@ def held_entry(**fields: object) -> Entry:
         key=KEY, state=KeyState.HELD, command_id="h1", command_offset=0, actor="ana",
         reason="disputed", since=2_000, cut=41, held_from=0, drained_through=40,
     )  # fmt: skip
-    return replace(entry, **fields)  # type: ignore[arg-type]
+    return entry._replace(**fields)  # type: ignore[arg-type]
 
 
 def test_command_is_pending_until_its_partition_has_carried_it_out() -> None:

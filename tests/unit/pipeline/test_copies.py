@@ -1,0 +1,148 @@
+"""What workers keep of the driver's knowledge is what the driver has, whatever happens to it."""
+
+import pickle
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from tests.unit.gate.flow import Flow
+
+from holdfast.gate import FlowHolds, PartitionState
+from holdfast.pipeline.copies import Copy, Keeping, Original
+
+KEYS = [b"key %d" % number for number in range(60)]
+
+
+@dataclass
+class Spreading:
+    """Broadcasts within this process."""
+
+    alive: list["Spreading.Whole"] = field(default_factory=list)
+    made: int = 0
+
+    @dataclass
+    class Whole:
+        all: list["Spreading.Whole"]
+        content: bytes
+
+        @property
+        def value(self) -> bytes:
+            assert self in self.all, "it was destroyed"
+            return self.content
+
+        def destroy(self) -> None:
+            self.all.remove(self)
+
+    def __call__(self, whole: bytes) -> "Spreading.Whole":
+        self.made += 1
+        self.alive.append(self.Whole(self.alive, whole))
+        return self.alive[-1]
+
+
+def contents(value: PartitionState | FlowHolds) -> dict[str, Any]:
+    """All that a copy must have. The heap of deadlines may be in another order."""
+    names = set(value.__slots__) - {"latest", "_deadlines", "buckets"}
+    return {name: getattr(value, name) for name in names} | {"number": value.latest.end}
+
+
+def some_steps(flow: Flow, random_: random.Random) -> None:
+    for _ in range(random_.randrange(4)):
+        key = random_.choice(KEYS)
+        match random_.randrange(7):
+            case 0 | 1:
+                flow.hold(key, expires_at=random_.choice([None, flow.now + 5]))
+            case 2:
+                flow.release(key)
+            case 3:
+                flow.keep(random_.randrange(1, 3))
+            case 4:
+                flow.now += random_.randrange(4)
+            case _:
+                for each in random_.choices(KEYS, k=random_.randrange(30)):
+                    flow.send(each)
+                flow.batch()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_copies_in_workers_that_are_asked_now_and_then_are_the_driver_s(seed: int) -> None:
+    random_ = random.Random(seed)
+    flow = Flow(partitions=2)
+    spreading = Spreading()
+    states: list[Original[PartitionState]] = [Original(spreading) for _ in range(2)]
+    holds: Original[FlowHolds] = Original(spreading)
+    workers: list[tuple[list[Keeping[PartitionState]], Keeping[FlowHolds]]] = [
+        ([Keeping(), Keeping()], Keeping()) for _ in range(3)
+    ]
+    for _ in range(40):
+        some_steps(flow, random_)
+        driver = flow.driver
+        if random_.random() < 0.05:  # read anew, as after a commit of which nothing is known
+            p = random_.randrange(2)
+            driver.states[p] = pickle.loads(pickle.dumps(driver.states[p]))
+        copies = [o.copy(s) for o, s in zip(states, driver.states, strict=True)]
+        copy = holds.copy(driver.holds)
+        kept_states, kept_holds = random_.choice(workers)
+        if random_.random() < 0.1:
+            kept_states[random_.randrange(2)].forget()
+        for keeping, each, state in zip(kept_states, sent(copies), driver.states, strict=True):
+            assert contents(keeping.follow(each)) == contents(state), f"seed {seed}"
+        followed = kept_holds.follow(sent([copy])[0])
+        followed.through, followed.now = driver.holds.through, driver.holds.now
+        assert contents(followed) == contents(driver.holds), f"seed {seed}"
+
+
+def sent(copies: list[Copy[Any]]) -> list[Copy[Any]]:
+    """On the way to a worker; broadcasts go by another."""
+    return [Copy(c.id, c.whole, pickle.loads(pickle.dumps(c.changes))) for c in copies]
+
+
+def many_held() -> PartitionState:
+    flow = Flow()
+    for key in KEYS:
+        flow.hold(key)
+    flow.keep()
+    return flow.driver.states[0]
+
+
+def test_what_has_not_changed_is_not_sent_again() -> None:
+    original: Original[PartitionState] = Original()
+    state = many_held()
+    first = original.copy(state)
+    second = original.copy(state)
+    assert second.id == first.id
+    assert pickle.loads(second.changes) == []
+
+
+def test_few_changes_go_alone_and_many_as_a_whole() -> None:
+    flow = Flow()
+    for key in KEYS:
+        flow.hold(key)
+    flow.keep()
+    original: Original[PartitionState] = Original()
+    first = original.copy(flow.driver.states[0])
+    flow.send(KEYS[0])
+    flow.batch()
+    second = original.copy(flow.driver.states[0])
+    assert second.id == first.id
+    assert len(pickle.loads(second.changes)) == 1
+    for key in KEYS:
+        flow.send(key)
+    flow.batch()
+    assert original.copy(flow.driver.states[0]).id != first.id
+
+
+def test_what_is_large_is_broadcast_and_let_go_when_there_is_a_newer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("holdfast.pipeline.copies._INLINE_BYTES", 1_000)
+    spreading = Spreading()
+    original: Original[PartitionState] = Original(spreading)
+    state, other = many_held(), many_held()
+    keeping: Keeping[PartitionState] = Keeping()
+    assert contents(keeping.follow(original.copy(state))) == contents(state)
+    original.copy(state)
+    assert spreading.made == 1
+    assert contents(keeping.follow(original.copy(other))) == contents(other)
+    assert spreading.made == 2
+    assert len(spreading.alive) == 1
