@@ -14,6 +14,7 @@ from pathlib import Path
 import uvloop
 
 from holdfast.addresses import is_loopback, parse_address
+from holdfast.broker.allocation import keep_freed_memory
 from holdfast.broker.broker import Broker
 from holdfast.broker.dispatch import Dispatcher
 from holdfast.broker.housekeeping import keep_house
@@ -33,6 +34,7 @@ def run(settings: BrokerSettings) -> int:
     log_to_stderr()
     _check_addresses(settings)
     _raise_file_limit()
+    keep_freed_memory()
     with lock_data_directory(settings.data_dir):
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(_serve(settings))

@@ -213,3 +213,27 @@ def send_until_blocked(wire: Wire, request: Request, most_bytes: int) -> None:
         except TimeoutError:
             return
     raise AssertionError(f"the broker took {most_bytes} bytes without a reply being read")
+
+
+def pages_mapped(broker: EmbeddedBroker) -> int:
+    """How often the system had to find memory for the broker."""
+    after_the_name = Path(f"/proc/{broker.pid}/stat").read_text().rpartition(")")[2]
+    return int(after_the_name.split()[7])
+
+
+def test_large_replies_use_the_memory_of_those_before_them(tmp_path: Path) -> None:
+    partitions, values = range(6), [bytes(100_000)] * 150
+    with EmbeddedBroker(tmp_path) as broker:
+        create_topic(broker, "large", partitions=len(partitions))
+        client = producer(broker)
+        for partition in partitions:
+            send(client, "large", values, partition)
+        mapped = []
+        for _ in range(3):
+            before = pages_mapped(broker)
+            with open_consumer(broker, "g") as reader:
+                reader.assign([TopicPartition("large", p, 0) for p in partitions])
+                assert len(to_end(reader, len(partitions))) == len(partitions) * len(values)
+            mapped.append(pages_mapped(broker) - before)
+    of_all_records = len(partitions) * len(values) * 100_000 // 4096
+    assert min(mapped) < of_all_records / 4, mapped
