@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 
+_LOOKS = 50
+
+
 class CannotMountError(Exception):
     """No file system of one's own here: one must be root, and allowed to mount."""
 
@@ -43,5 +46,20 @@ def mounted(folder: Path, size: str) -> Iterator[Path]:
 
 
 def resize(folder: Path, size: str) -> None:
-    """What is mounted there has that size from now on, be it full then."""
+    """What is mounted there has that size from now on."""
     subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
+
+
+def leave_no_room(folder: Path) -> None:
+    """What is mounted there takes not a byte more. Somebody may write to it meanwhile: then it
+    cannot be as small as it was to be, and is looked at again."""
+    for patience in reversed(range(_LOOKS)):
+        used = os.statvfs(folder)
+        taken = (used.f_blocks - used.f_bfree) * used.f_frsize
+        try:
+            resize(folder, str(max(taken, used.f_frsize)))
+        except subprocess.CalledProcessError:
+            if not patience:
+                raise
+        else:
+            return

@@ -11,7 +11,7 @@ from tests.brokers import EmbeddedBroker
 from tests.chaos.system.clock import Clock, build_library
 from tests.chaos.system.history import ClockSet, History
 from tests.chaos.system.processes import Pipeline, Worker
-from tests.small_disk import CannotMountError, mount, resize
+from tests.small_disk import CannotMountError, mount, leave_no_room, resize
 
 from holdfast.pipeline.exits import REPLACED, START_AGAIN
 
@@ -81,10 +81,7 @@ class Machine:
         self.pipeline_clock.set(ahead)
 
     def fill_disk(self) -> None:
-        """Not a byte more is taken."""
-        used = os.statvfs(self.broker.data_dir)
-        taken = (used.f_blocks - used.f_bfree) * used.f_frsize
-        resize(self.broker.data_dir, str(max(taken, used.f_frsize)))
+        leave_no_room(self.broker.data_dir)
 
     def empty_disk(self) -> None:
         resize(self.broker.data_dir, DISK)
