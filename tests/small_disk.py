@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-
 _LOOKS = 50
 
 

@@ -1,6 +1,5 @@
 """The processes of one run: started, looked after as a supervisor would, and ended."""
 
-import os
 import subprocess
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -11,7 +10,7 @@ from tests.brokers import EmbeddedBroker
 from tests.chaos.system.clock import Clock, build_library
 from tests.chaos.system.history import ClockSet, History
 from tests.chaos.system.processes import Pipeline, Worker
-from tests.small_disk import CannotMountError, mount, leave_no_room, resize
+from tests.small_disk import CannotMountError, leave_no_room, mount, resize
 
 from holdfast.pipeline.exits import REPLACED, START_AGAIN
 
