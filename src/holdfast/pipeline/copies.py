@@ -7,7 +7,7 @@ What is large is whole in a broadcast, which each worker fetches once.
 import pickle
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from holdfast.gate import Latest
@@ -44,45 +44,65 @@ class Copy(Generic[T]):
     """As it travels."""
 
     id: str
-    """Of the whole: who has it needs the changes alone."""
+    """Of the whole: who has it needs what came later alone."""
     whole: bytes | Broadcast
-    changes: bytes
+    later: tuple[tuple[int, Broadcast], ...]
+    """Changes that are many, by the number to which they lead."""
+    latest: bytes
+    """The changes after those."""
 
 
-@dataclass(slots=True)
 class Original(Generic[T]):
     """The driver's side of one thing that workers keep copies of."""
 
-    spread: Spread | None = None
-    """None: everything goes with the job."""
-    _sent: T | None = None
-    _number: int = 0
-    _id: str = ""
-    _whole: bytes | Broadcast = b""
+    def __init__(self, spread: Spread | None = None) -> None:
+        """Without `spread` everything goes with the job."""
+        self._spread = spread
+        self._sent: T | None = None
+        self._id = ""
+        self._whole: bytes | Broadcast = b""
+        self._whole_bytes = 0
+        self._later: list[tuple[int, Broadcast]] = []
+        self._later_bytes = 0
+        self._number = 0
+        """What leads to this is whole or later."""
 
     def copy(self, original: T) -> Copy[T]:
         """For workers to come to the same as `original`, which may be another than the last."""
         changes = original.latest.since(self._number) if original is self._sent else None
-        if changes is None:
+        if changes is None or self._later_bytes > self._whole_bytes:
             self._send_whole(original)
             changes = []
-        return Copy(self._id, self._whole, pickle.dumps(changes))
+        latest = pickle.dumps(changes)
+        if self._spread is not None and len(latest) > _INLINE_BYTES:
+            self._number = original.latest.end
+            self._later.append((self._number, self._spread(latest)))
+            self._later_bytes += len(latest)
+            latest = pickle.dumps([])
+        return Copy(self._id, self._whole, tuple(self._later), latest)
 
     def _send_whole(self, original: T) -> None:
-        if not isinstance(self._whole, bytes):
-            self._whole.destroy()
+        self._let_go()
         whole = pickle.dumps(original)
-        large = self.spread is not None and len(whole) > _INLINE_BYTES
-        self._whole = self.spread(whole) if self.spread is not None and large else whole
+        large = self._spread is not None and len(whole) > _INLINE_BYTES
+        self._whole = self._spread(whole) if self._spread is not None and large else whole
+        self._whole_bytes = len(whole)
         self._sent, self._number, self._id = original, original.latest.end, str(uuid.uuid4())
 
+    def _let_go(self) -> None:
+        for _, broadcast in self._later:
+            broadcast.destroy()
+        if not isinstance(self._whole, bytes):
+            self._whole.destroy()
+        self._later, self._later_bytes = [], 0
 
-@dataclass(slots=True)
+
 class Keeping(Generic[T]):
     """A worker's side."""
 
-    _id: str = ""
-    _kept: T | None = field(default=None)
+    def __init__(self) -> None:
+        self._id = ""
+        self._kept: T | None = None
 
     def follow(self, copy: Copy[T]) -> T:
         """What the driver had when it made this copy. The caller may change it by what the driver
@@ -90,11 +110,17 @@ class Keeping(Generic[T]):
         if self._kept is None or self._id != copy.id:
             whole = copy.whole if isinstance(copy.whole, bytes) else copy.whole.value
             self._kept, self._id = pickle.loads(whole), copy.id  # noqa: S301  # our own driver's
-        kept: T = self._kept
-        for _, after, change, _ in pickle.loads(copy.changes):  # noqa: S301
-            if after > kept.latest.end:
-                kept.apply(change)
-        return kept
+        for reach, broadcast in copy.later:
+            if reach > self._kept.latest.end:
+                _apply(self._kept, broadcast.value)
+        _apply(self._kept, copy.latest)
+        return self._kept
 
     def forget(self) -> None:
         self._kept = None
+
+
+def _apply(kept: Followed, changes: bytes) -> None:
+    for _, after, change, _ in pickle.loads(changes):  # noqa: S301  # our own driver's
+        if after > kept.latest.end:
+            kept.apply(change)

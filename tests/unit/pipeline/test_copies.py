@@ -65,8 +65,11 @@ def some_steps(flow: Flow, random_: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_copies_in_workers_that_are_asked_now_and_then_are_the_driver_s(seed: int) -> None:
+def test_copies_in_workers_that_are_asked_now_and_then_are_the_driver_s(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
     random_ = random.Random(seed)
+    monkeypatch.setattr("holdfast.pipeline.copies._INLINE_BYTES", random_.choice([0, 900, 10**6]))
     flow = Flow(partitions=2)
     spreading = Spreading()
     states: list[Original[PartitionState]] = [Original(spreading) for _ in range(2)]
@@ -94,7 +97,7 @@ def test_copies_in_workers_that_are_asked_now_and_then_are_the_driver_s(seed: in
 
 def sent(copies: list[Copy[Any]]) -> list[Copy[Any]]:
     """On the way to a worker; broadcasts go by another."""
-    return [Copy(c.id, c.whole, pickle.loads(pickle.dumps(c.changes))) for c in copies]
+    return [Copy(c.id, c.whole, c.later, pickle.loads(pickle.dumps(c.latest))) for c in copies]
 
 
 def many_held() -> PartitionState:
@@ -111,7 +114,7 @@ def test_what_has_not_changed_is_not_sent_again() -> None:
     first = original.copy(state)
     second = original.copy(state)
     assert second.id == first.id
-    assert pickle.loads(second.changes) == []
+    assert pickle.loads(second.latest) == []
 
 
 def test_few_changes_go_alone_and_many_as_a_whole() -> None:
@@ -125,7 +128,7 @@ def test_few_changes_go_alone_and_many_as_a_whole() -> None:
     flow.batch()
     second = original.copy(flow.driver.states[0])
     assert second.id == first.id
-    assert len(pickle.loads(second.changes)) == 1
+    assert len(pickle.loads(second.latest)) == 1
     for key in KEYS:
         flow.send(key)
     flow.batch()
@@ -146,3 +149,27 @@ def test_what_is_large_is_broadcast_and_let_go_when_there_is_a_newer(
     assert contents(keeping.follow(original.copy(other))) == contents(other)
     assert spreading.made == 2
     assert len(spreading.alive) == 1
+
+
+def test_many_changes_are_broadcast_once_and_few_after_them_go_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("holdfast.pipeline.copies._INLINE_BYTES", 1_500)
+    spreading = Spreading()
+    original: Original[PartitionState] = Original(spreading)
+    flow = Flow()
+    for key in KEYS:
+        flow.hold(key)
+    flow.keep()
+    state = flow.driver.states[0]
+    keeping: Keeping[PartitionState] = Keeping()
+    keeping.follow(original.copy(state))
+    for count, made in ((20, 2), (1, 2), (20, 3), (30, 4), (1, 4)):
+        for key in KEYS[:count]:
+            flow.send(key)
+        flow.batch()
+        copy = original.copy(state)
+        assert len(copy.latest) < 1_500
+        assert spreading.made == made
+        assert contents(keeping.follow(copy)) == contents(state)
+    assert len(spreading.alive) == 1, "half of them have changed: all was sent anew"
