@@ -63,6 +63,9 @@ BENCHES: dict[str, dict[str, Ratio | Alone]] = {
     },
     "lake": {
         "raw": Ratio("raw zone, events a second", "the bare query from Kafka to Delta", "more"),
+        "raw_same_reading": Ratio(
+            "raw zone, events a second", "the bare query with our settings for reading", "more"
+        ),
         "verify_s": Alone("`holdfast verify` of three million events", "s"),
         "verify_growth": Alone("its time for twice as many, over that"),
         "replay_eps": Alone("a replay without a limit", "events/s"),
