@@ -25,7 +25,7 @@ from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings
 from holdfast.pipeline.reporter import Reporter
 from holdfast.pipeline.runner import Health, Runner
 from holdfast.pipeline.runs.part import RunsPart
-from holdfast.pipeline.session import create_session
+from holdfast.pipeline.session import SparkEndedError, create_session
 from holdfast.pipeline.settings import PipelineSettings
 
 log = logging.getLogger(__name__)
@@ -45,13 +45,16 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
     stopping = Event()
     _stop_on_signals(stopping)
     with HttpServer(settings.http, metrics) as http:
-        session = create_session(
-            settings.data_dir.resolve(),
-            master=settings.spark_master,
-            driver_memory=settings.spark_memory,
-            ui_port=settings.spark_ui_port,
-            log_format=settings.log_format,
-        )
+        try:
+            session = create_session(
+                settings.data_dir.resolve(),
+                master=settings.spark_master,
+                driver_memory=settings.spark_memory,
+                ui_port=settings.spark_ui_port,
+                log_format=settings.log_format,
+            )
+        except SparkEndedError as error:
+            end_process(START_AGAIN, str(error))
         _stop_on_signals(stopping)  # Spark has put a handler of its own there
         _end_with_spark(session, stopping)
         application = Application(_kinds(settings, session, connection, metrics), metrics)

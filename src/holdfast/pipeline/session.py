@@ -7,9 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
+from py4j.protocol import Py4JNetworkError
 from pyspark.sql import SparkSession
 
-from holdfast.errors import ConfigError, UnavailableError
+from holdfast.errors import ConfigError, HoldfastError, UnavailableError
 from holdfast.jars import jars
 from holdfast.pipeline.query_errors import said_by
 
@@ -62,6 +63,10 @@ _LOCAL_FILES = {
 }
 
 
+class SparkEndedError(HoldfastError):
+    """Spark's process was there, and is gone: nothing is wrong with how it was started."""
+
+
 def create_session(
     folder: Path,
     *,
@@ -85,6 +90,8 @@ def create_session(
         builder = builder.config(name, value)
     try:
         return builder.getOrCreate()
+    except (ConnectionError, Py4JNetworkError) as error:
+        raise SparkEndedError("Spark's process has ended while it was starting.") from error
     except Exception as error:
         raise UnavailableError(
             f"Spark could not be started at {master}: {said_by(error)} "

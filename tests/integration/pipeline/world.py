@@ -166,7 +166,10 @@ class World:
         eventually(self.is_taken, "every event taken")
 
     def is_taken(self) -> bool:
-        ends = self.ends(self.names.events)
+        try:
+            ends = self.ends(self.names.events)
+        except TransientError:
+            return False  # asked while the broker is away
         settings = {"bootstrap.servers": self.kafka.bootstrap, "group.id": self.names.group}
         consumer = Consumer({**settings, "isolation.level": "read_committed"})
         places = [TopicPartition(self.names.events, p) for p in ends]

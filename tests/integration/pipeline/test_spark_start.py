@@ -1,0 +1,43 @@
+"""Spark's process is killed before the pipeline has come to run."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.brokers import DIES_WITH_PARENT, EmbeddedBroker
+from tests.clients import wait_until
+
+from holdfast.pipeline.exits import START_AGAIN
+
+pytestmark = pytest.mark.spark
+
+
+def listening_java(pid: int) -> psutil.Process | None:
+    """Spark's process, once Python can speak with it; its session takes seconds from there."""
+    for child in psutil.Process(pid).children(recursive=True):
+        if "java" in child.name() and any(
+            each.status == psutil.CONN_LISTEN for each in child.net_connections()
+        ):
+            return child
+    return None
+
+
+def test_a_pipeline_whose_spark_is_killed_while_it_starts_asks_to_be_started_again(
+    embedded_broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    options = ["--kafka", embedded_broker.bootstrap, "--data-dir", str(tmp_path / "data")]
+    options += ["--lake", str(tmp_path / "lake")]
+    command = [*DIES_WITH_PARENT, sys.executable, "-m", "holdfast.cli", "pipeline", *options]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=tmp_path)
+    try:
+        wait_until(lambda: listening_java(process.pid), "Spark's process", 120).kill()
+        assert process.wait(60) == START_AGAIN
+    finally:
+        process.kill()
+        process.wait()
+    said = (tmp_path / "log").read_text()
+    assert "Spark's process has ended while it was starting" in said
+    assert "Traceback" not in said
