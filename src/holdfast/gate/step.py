@@ -169,7 +169,7 @@ class Step:
         """
         draft, old = self._draft, self._draft.state.position
         decided = dict(draft.changed)
-        self._count()
+        foreign = self._count()
         counted = self._counted_only(decided, publish)
         changed = {**draft.changed, **{key: draft.entry(key) for key in counted}}
         published = decided.keys() | counted
@@ -192,7 +192,7 @@ class Step:
         changes = Changes(position, changed, uncounted, draft.buckets, self._moment.settings.limits)
         journal = tuple(draft.journal)
         idle = not journal and not changed and position == replace(old, step=old.step + 1)
-        return Result(position, journal, status, changes, self._foreign(), idle)
+        return Result(position, journal, status, changes, foreign, idle)
 
     def _check_range(self, offsets: Sequence[int]) -> None:
         if not offsets:
@@ -239,20 +239,19 @@ class Step:
         draft.put(entry)
         return entry
 
-    def _count(self) -> None:
-        """Add what was held to the entries' counts."""
+    def _count(self) -> dict[bytes, int]:
+        """Add what was held to the entries' counts. -> how much of it came in a partition that
+        murmur2 does not give its key"""
+        draft, foreign = self._draft, {}
         for key, tally in self._tallies.items():
-            entry = self._draft.entry(key)
+            entry = draft.entry(key)
             assert entry is not None
-            self._draft.put(
-                count_in(
-                    entry,
-                    events=tally.events,
-                    size=tally.bytes,
-                    oldest=tally.oldest,
-                    last=tally.last,
-                )
+            draft.changed[key] = count_in(
+                entry, events=tally.events, size=tally.bytes, oldest=tally.oldest, last=tally.last
             )
+            if entry.foreign:
+                foreign[key] = tally.events
+        return foreign
 
     def _counted_only(self, decided: Iterable[bytes], publish: int) -> set[bytes]:
         """Up to `publish` keys of which status has old counts, the longest waiting first."""
@@ -276,11 +275,3 @@ class Step:
         starts = [e.held_from for k, e in draft.state.entries.items() if k not in draft.changed]
         starts += [e.held_from for e in draft.changed.values() if e is not None]
         return max(draft.state.position.trim, min((draft.held_end, *starts)))
-
-    def _foreign(self) -> dict[bytes, int]:
-        entries = ((key, self._draft.entry(key)) for key in self._tallies)
-        return {
-            key: self._tallies[key].events
-            for key, entry in entries
-            if entry is not None and entry.foreign
-        }

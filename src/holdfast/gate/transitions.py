@@ -77,12 +77,17 @@ def begin_hold(
 
 
 def count_in(entry: Entry, *, events: int, size: int, oldest: int, last: int) -> Entry:
-    """The entry with more rows behind, up to source offset `last`."""
-    return entry._replace(
-        events=entry.events + events,
-        bytes=entry.bytes + size,
-        oldest=oldest if entry.oldest is None else entry.oldest,
-        counted_through=last,
+    """The entry with more rows behind, up to source offset `last`.
+
+    What is counted are an entry's last four fields. Done for every held key in every step:
+    `_replace` takes thrice as long.
+    """
+    return Entry(
+        *entry[:-4],
+        entry.events + events,
+        entry.bytes + size,
+        oldest if entry.oldest is None else entry.oldest,
+        last,
     )
 
 
