@@ -84,12 +84,13 @@ class Original(Generic[T]):
     def _send_whole(self, original: T) -> None:
         self._let_go()
         whole = pickle.dumps(original)
-        large = self._spread is not None and len(whole) > _INLINE_BYTES
-        self._whole = self._spread(whole) if self._spread is not None and large else whole
-        self._whole_bytes = len(whole)
+        self._whole, self._whole_bytes = whole, len(whole)
+        if self._spread is not None and len(whole) > _INLINE_BYTES:
+            self._whole = self._spread(whole)
         self._sent, self._number, self._id = original, original.latest.end, str(uuid.uuid4())
 
     def _let_go(self) -> None:
+        self._sent = None  # whatever happens before another is sent
         for _, broadcast in self._later:
             broadcast.destroy()
         if not isinstance(self._whole, bytes):
@@ -106,7 +107,7 @@ class Keeping(Generic[T]):
 
     def follow(self, copy: Copy[T]) -> T:
         """What the driver had when it made this copy. The caller may change it by what the driver
-        will follow, and otherwise has to `forget` it."""
+        will follow; if it does otherwise, this must be thrown away."""
         if self._kept is None or self._id != copy.id:
             whole = copy.whole if isinstance(copy.whole, bytes) else copy.whole.value
             self._kept, self._id = pickle.loads(whole), copy.id  # noqa: S301  # our own driver's
@@ -115,9 +116,6 @@ class Keeping(Generic[T]):
                 _apply(self._kept, broadcast.value)
         _apply(self._kept, copy.latest)
         return self._kept
-
-    def forget(self) -> None:
-        self._kept = None
 
 
 def _apply(kept: Followed, changes: bytes) -> None:

@@ -87,7 +87,7 @@ def test_copies_in_workers_that_are_asked_now_and_then_are_the_driver_s(
         copy = holds.copy(driver.holds)
         kept_states, kept_holds = random_.choice(workers)
         if random_.random() < 0.1:
-            kept_states[random_.randrange(2)].forget()
+            kept_states[random_.randrange(2)] = Keeping()
         for keeping, each, state in zip(kept_states, sent(copies), driver.states, strict=True):
             assert contents(keeping.follow(each)) == contents(state), f"seed {seed}"
         followed = kept_holds.follow(sent([copy])[0])
@@ -100,17 +100,17 @@ def sent(copies: list[Copy[Any]]) -> list[Copy[Any]]:
     return [Copy(c.id, c.whole, c.later, pickle.loads(pickle.dumps(c.latest))) for c in copies]
 
 
-def many_held() -> PartitionState:
+def all_held() -> Flow:
     flow = Flow()
     for key in KEYS:
         flow.hold(key)
     flow.keep()
-    return flow.driver.states[0]
+    return flow
 
 
 def test_what_has_not_changed_is_not_sent_again() -> None:
     original: Original[PartitionState] = Original()
-    state = many_held()
+    state = all_held().driver.states[0]
     first = original.copy(state)
     second = original.copy(state)
     assert second.id == first.id
@@ -118,10 +118,7 @@ def test_what_has_not_changed_is_not_sent_again() -> None:
 
 
 def test_few_changes_go_alone_and_many_as_a_whole() -> None:
-    flow = Flow()
-    for key in KEYS:
-        flow.hold(key)
-    flow.keep()
+    flow = all_held()
     original: Original[PartitionState] = Original()
     first = original.copy(flow.driver.states[0])
     flow.send(KEYS[0])
@@ -141,7 +138,7 @@ def test_what_is_large_is_broadcast_and_let_go_when_there_is_a_newer(
     monkeypatch.setattr("holdfast.pipeline.copies._INLINE_BYTES", 1_000)
     spreading = Spreading()
     original: Original[PartitionState] = Original(spreading)
-    state, other = many_held(), many_held()
+    state, other = (all_held().driver.states[0] for _ in range(2))
     keeping: Keeping[PartitionState] = Keeping()
     assert contents(keeping.follow(original.copy(state))) == contents(state)
     original.copy(state)
@@ -157,10 +154,7 @@ def test_many_changes_are_broadcast_once_and_few_after_them_go_alone(
     monkeypatch.setattr("holdfast.pipeline.copies._INLINE_BYTES", 1_500)
     spreading = Spreading()
     original: Original[PartitionState] = Original(spreading)
-    flow = Flow()
-    for key in KEYS:
-        flow.hold(key)
-    flow.keep()
+    flow = all_held()
     state = flow.driver.states[0]
     keeping: Keeping[PartitionState] = Keeping()
     keeping.follow(original.copy(state))
@@ -173,3 +167,27 @@ def test_many_changes_are_broadcast_once_and_few_after_them_go_alone(
         assert spreading.made == made
         assert contents(keeping.follow(copy)) == contents(state)
     assert len(spreading.alive) == 1, "half of them have changed: all was sent anew"
+
+
+def test_after_a_broadcast_that_could_not_be_made_the_whole_is_sent_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("holdfast.pipeline.copies._INLINE_BYTES", 1_000)
+    spreading = Spreading()
+    failing = [False]
+
+    def spread(whole: bytes) -> Spreading.Whole:
+        if failing[0]:
+            raise OSError("no room")
+        return spreading(whole)
+
+    original: Original[PartitionState] = Original(spread)
+    flow, state = all_held(), all_held().driver.states[0]
+    original.copy(state)
+    flow.send(KEYS[0])
+    flow.batch()
+    failing[0] = True
+    with pytest.raises(OSError, match="no room"):
+        original.copy(flow.driver.states[0])
+    failing[0] = False
+    assert contents(Keeping[PartitionState]().follow(original.copy(state))) == contents(state)
