@@ -172,6 +172,7 @@ def read_partitions(bootstrap: str, topic: str, partitions: int) -> Iterator[Ite
             "auto.offset.reset": "error",
             "isolation.level": "read_committed",
             "enable.partition.eof": True,
+            "fetch.queue.backoff.ms": 10,  # a second, unless given, whenever its queue was full
         }
     )
     try:

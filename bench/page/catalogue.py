@@ -144,9 +144,8 @@ PARTS = {
         ("partitions", "size"),
         "Both run the same strategies (RunTask, CommitOffsets) over the same topic of an Apache "
         "Kafka, from the first message to the last. “As Arroyo builds it”: with the configuration "
-        "that Arroyo's builder makes, and 50,000 messages, most of which wait in librdkafka's "
-        "queue already where partitions are many and messages small; sentry-arroyo is slower once "
-        "it has emptied it. “Tuned for Arroyo”: with explicit commits and librdkafka's "
+        "that Arroyo's builder makes, and 40,000 messages in each partition, four times what "
+        "librdkafka reads ahead there. “Tuned for Arroyo”: with explicit commits and librdkafka's "
         "full queue, which makes sentry-arroyo fastest.",
     ),
 }  # fmt: skip

@@ -25,6 +25,11 @@ def class_path(profile: str) -> str:
     return os.pathsep.join(str(jar) for jar in jars(profile))
 
 
+def shared_classes() -> Path:
+    """Spark's classes as a JVM can map them (class data sharing), where they were written."""
+    return _root() / "spark.jsa"
+
+
 def _root() -> Path:
     named = os.environ.get(VARIABLE)
     if named:

@@ -32,7 +32,7 @@ from holdfast.pipeline.planned import planned_ends
 from holdfast.pipeline.query_errors import ending
 from holdfast.pipeline.session import GATE_POOL, use_pool
 from holdfast.pipeline.task_path import TaskPath
-from holdfast.pipeline.tasks import OUTCOME, Job, Outcome, run_task, run_task_with_rows
+from holdfast.pipeline.tasks import OUTCOME, Job, Outcome, run_task, run_task_with_rows, split
 from holdfast.pipeline.validation import why_invalid
 
 log = logging.getLogger(__name__)
@@ -242,10 +242,10 @@ class GateQuery:
         return rows.coalesce(self._at_once).toArrow().cast(COLUMNS)
 
     def _run(self, job: Job) -> Iterable[Outcome]:
-        """One Spark job: a task for each Kafka partition that has a share."""
-        count = len(job.shares)
-        numbers = self._session.range(0, count, 1, count)
-        return _outcomes(numbers.mapInArrow(partial(run_task, job), OUTCOME))
+        """One Spark job: as many tasks as run at once, if there are partitions for them."""
+        groups = split(job.shares, self._at_once)
+        numbers = self._session.range(0, len(groups), 1, len(groups))
+        return _outcomes(numbers.mapInArrow(partial(run_task, job, groups), OUTCOME))
 
     def _note_newest(self, timestamp: int | None) -> None:
         self.newest_timestamp = max(self.newest_timestamp, timestamp or 0)

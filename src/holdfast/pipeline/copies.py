@@ -4,6 +4,7 @@ A task may run in any worker, and a worker may be new: so whatever a copy needs 
 What is large is whole in a broadcast, which each worker fetches once.
 """
 
+import gc
 import pickle
 import uuid
 from collections.abc import Callable
@@ -111,6 +112,9 @@ class Keeping(Generic[T]):
         if self._kept is None or self._id != copy.id:
             whole = copy.whole if isinstance(copy.whole, bytes) else copy.whole.value
             self._kept, self._id = pickle.loads(whole), copy.id  # noqa: S301  # our own driver's
+            # Spark has a worker's objects looked through for garbage after every task: a second
+            # for a million held keys. These go when nothing refers to them any more.
+            gc.freeze()
         for reach, broadcast in copy.later:
             if reach > self._kept.latest.end:
                 _apply(self._kept, broadcast.value)

@@ -11,7 +11,7 @@ from py4j.protocol import Py4JNetworkError
 from pyspark.sql import SparkSession
 
 from holdfast.errors import ConfigError, HoldfastError, UnavailableError
-from holdfast.jars import jars
+from holdfast.jars import jars, shared_classes
 from holdfast.pipeline.query_errors import said_by
 
 GATE_POOL = "gate"
@@ -150,12 +150,21 @@ def _of_this_machine(folder: Path, driver_memory: str, log_format: str) -> dict[
         "spark.driver.extraJavaOptions": (
             f"-Xss16m -Dholdfast.log.format={log_format} "
             f"-Dlog4j2.configurationFile={_own_file('log4j2.properties').as_uri()}"
+            f"{_class_sharing()}"
         ),
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars("spark"))),
         "spark.scheduler.allocation.file": _own_file("fairscheduler.xml").as_uri(),
         "spark.local.dir": str(folder / "local"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
+
+
+def _class_sharing() -> str:
+    """A JVM that cannot use the file begins without it; what it would say of that is of no use."""
+    file = shared_classes()
+    if not file.exists() or not file.stat().st_size:  # empty: it could not be written here
+        return ""
+    return f' "-XX:SharedArchiveFile={file}" -Xlog:cds=off -Xlog:cds+dynamic=off'
 
 
 def _of_ui(port: int | None) -> dict[str, str]:

@@ -1,13 +1,14 @@
-"""Large batches: one Spark task per Kafka partition runs the same steps with a producer of its own.
+"""Large batches: Spark tasks run the same steps, with a producer for each Kafka partition.
 
 What is here runs in Spark's Python workers. A worker keeps its clients from job to job; a task
 trusts nothing that it was sent: it compares with the committed offsets first, as everybody does.
 """
 
+import gc
 import os
 import pickle
 import uuid
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
@@ -36,7 +37,7 @@ from holdfast.gate import (
 from holdfast.pipeline import faults
 from holdfast.pipeline.bulk.cluster import Cluster
 from holdfast.pipeline.bulk.reading import read_range
-from holdfast.pipeline.bulk.transactions import BulkTransactions
+from holdfast.pipeline.bulk.transactions import BulkTransactions, Lines
 from holdfast.pipeline.bulk.writer import BulkWriter
 from holdfast.pipeline.copies import Copy, Keeping
 from holdfast.pipeline.events import COLUMNS, Events, KeySet, rows_from
@@ -60,14 +61,18 @@ _COMMITTED_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one task is to do: the range of its partition, from this state on."""
+    """What is to be done in one partition: its range, from this state on."""
 
     start: int
     end: int
     state: Copy[PartitionState]
     held_end: int
     worker: str
-    """The worker that ran this partition's last task: its producer need not begin anew."""
+    """The worker that had this partition last: its producer need not begin anew."""
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +131,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a task has committed, for the driver's state to follow."""
+    """What was committed in one partition, for the driver's state to follow."""
 
     partition: int
     worker: str
@@ -150,13 +155,27 @@ class Outcome:
         self.changes.append(changes)
 
 
-def run_task(job: Job, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Shares of the job, by their number: each partition is read where it is."""
+def split(shares: Mapping[int, Share], most: int) -> list[list[int]]:
+    """The partitions of each of at most so many tasks, about the same work for all: to begin and
+    end a task costs as much as some thousands of events."""
+    groups: list[list[int]] = [[] for _ in range(min(most, len(shares)))]
+    sizes = [0] * len(groups)
+    for partition in sorted(shares, key=lambda p: shares[p].size, reverse=True):
+        least = sizes.index(min(sizes))
+        groups[least].append(partition)
+        sizes[least] += shares[partition].size
+    return groups
+
+
+def run_task(
+    job: Job, groups: Sequence[Sequence[int]], numbers: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The partitions of groups, by their number: each is read where it is."""
     faults.name_points("task-")
-    partitions = sorted(job.shares)
     for batch in numbers:
         for number in batch.column(0).to_pylist():
-            yield _given_back(_worker(job).take(job, partitions[number]))
+            for partition in groups[number]:
+                yield _given_back(_worker(job).take(job, partition))
 
 
 def run_task_with_rows(job: Job, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -180,6 +199,7 @@ class Worker:
         self._names = FlowNames(job.flow)
         self._connection = Connection(job.client)
         self._cluster = Cluster(job.client)
+        self._lines = Lines(job.client)
         self._committers: dict[int, Committer] = {}
         self._loader = Loader(self._connection, self._names)
         settings = {
@@ -249,9 +269,9 @@ class Worker:
         committer = self._committers.get(partition)
         if committer is not None and not fresh:
             return committer
-        self._forget(partition)
         transactional_id = self._names.task_transactional_id(partition)
-        transactions = BulkTransactions(job.client, transactional_id, job.batch_bytes)
+        transactions = BulkTransactions(job.client, transactional_id, job.batch_bytes, self._lines)
+        self._committers.pop(partition, None)
         transactions.renew()
         writer = BulkWriter(self._names, job.processed_partitions)
         self._committers[partition] = Committer(self._names, transactions, writer)
@@ -261,13 +281,9 @@ class Worker:
         """After an error: an answer may be on its way that nobody waits for any more, and what
         was committed is not known."""
         self._cluster.forget()
-        self._forget(partition)
+        self._lines.forget()
+        self._committers.pop(partition, None)
         self._states.pop(partition, None)
-
-    def _forget(self, partition: int) -> None:
-        committer = self._committers.pop(partition, None)
-        if committer is not None:
-            committer.transactions.close()
 
     def _current(self, job: Job, state: PartitionState) -> PartitionState:
         """Compare, then act: an earlier attempt may have committed what the driver knows not of."""
@@ -343,4 +359,7 @@ def _worker(job: Job) -> Worker:
     identity = (os.getpid(), job.flow, job.client.bootstrap)
     if identity not in _workers:
         _workers[identity] = Worker(job)
+        # Modules and clients, which stay: Spark has a worker's objects looked through for garbage
+        # after every task, thirty milliseconds for these alone.
+        gc.freeze()
     return _workers[identity]

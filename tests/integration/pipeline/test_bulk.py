@@ -494,7 +494,7 @@ def test_a_connection_that_is_cut_while_batches_are_on_their_way_is_an_error_tha
     for _ in range(3):
         transactions.send_records(topic, 0, plain(b"lost, too"))
     assert [len(waiting) for waiting in transactions._unanswered.values()] == [3]
-    cut(transactions._leaders)
+    cut(transactions._lines.leaders)
     with pytest.raises(UnreachableError):
         transactions.commit(member.at(60), member.metadata)
     transactions.renew()
@@ -514,7 +514,7 @@ def test_connections_that_are_cut_while_they_idle_are_made_anew_within_a_transac
     transactions.begin()
     transactions.send_records(topic, 0, plain(b"before"))
     assert not any(transactions._unanswered.values())
-    for cluster in (transactions._leaders, transactions._coordinators):
+    for cluster in (transactions._lines.leaders, transactions._lines.coordinators):
         cut(cluster)
     transactions.send_records(topic, 0, plain(b"after"))
     transactions.commit(member.at(62), member.metadata)

@@ -1,4 +1,4 @@
-"""Spark's process is killed before the pipeline has come to run."""
+"""How Spark's process starts, and what if it is killed before the pipeline has come to run."""
 
 import subprocess
 import sys
@@ -6,9 +6,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from pyspark.sql import SparkSession
 from tests.brokers import DIES_WITH_PARENT, EmbeddedBroker
 from tests.clients import wait_until
 
+from holdfast.jars import shared_classes
 from holdfast.pipeline.exits import START_AGAIN
 
 pytestmark = pytest.mark.spark
@@ -41,3 +43,11 @@ def test_a_pipeline_whose_spark_is_killed_while_it_starts_asks_to_be_started_aga
     said = (tmp_path / "log").read_text()
     assert "Spark's process has ended while it was starting" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.skipif(not shared_classes().exists(), reason="`make setup` was not run")
+def test_spark_maps_the_classes_that_were_written_for_it(spark: SparkSession) -> None:
+    gateway = spark.sparkContext._gateway
+    assert gateway is not None
+    java = psutil.Process(gateway.proc.pid)
+    assert str(shared_classes()) in {each.path for each in java.memory_maps()}

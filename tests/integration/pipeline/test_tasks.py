@@ -14,6 +14,7 @@ from tests.integration.pipeline.world import World, gate_of
 from holdfast.flows.registry import Limits
 from holdfast.pipeline.bulk.cluster import Cluster
 from holdfast.pipeline.bulk.reading import Ranges, read_ranges
+from holdfast.pipeline.bulk.transactions import BulkTransactions
 from holdfast.pipeline.driver_path import take_rows
 from holdfast.pipeline.events import rows_of
 from holdfast.pipeline.flow_gate import FlowGate
@@ -137,6 +138,39 @@ def test_a_second_attempt_does_not_trust_what_it_was_sent(world: World, same: bo
         path.take(ranges, once, gate.settings)
         assert gate.states[0].events == 4
     assert world.processed() == [b"3"]
+    world.check_each_event_once()
+
+
+def test_a_partition_that_fails_takes_no_other_of_its_worker_with_it(kafka: BrokerProcess) -> None:
+    world = World(kafka, partitions=3)
+    seen: dict[int, list[Outcome]] = {}
+
+    def send(number: int) -> None:
+        for key in (b"%d" % i for i in range(30)):
+            world.send(key, b"%s-%d" % (key, number))
+
+    with gate_of(world) as gate:
+        path, feeder = TaskPath(gate), Feeder(world.connection, gate)
+        workers: list[Worker] = []
+
+        def run(job: Job) -> list[Outcome]:
+            if not workers:
+                workers.append(Worker(job))
+            seen[len(seen)] = found = [workers[0].take(job, p) for p in sorted(job.shares)]
+            return found
+
+        send(0)
+        path.take(feeder.plan(), run, gate.settings)
+        another = BulkTransactions(
+            gate.connection.settings, gate.names.task_transactional_id(1), 100_000
+        )
+        another.renew()  # as one who would have the partition from here on
+        another.close()
+        send(1)
+        path.take(feeder.plan(), run, gate.settings)
+        assert [each.failure is None for each in seen[1]] == [True, False, True]
+        # Compared, and tried again with what is left.
+        assert [(each.partition, each.failure) for each in seen[2]] == [(1, None)]
     world.check_each_event_once()
 
 

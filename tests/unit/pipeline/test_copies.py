@@ -1,5 +1,6 @@
 """What workers keep of the driver's knowledge is what the driver has, whatever happens to it."""
 
+import gc
 import pickle
 import random
 from dataclasses import dataclass, field
@@ -191,3 +192,14 @@ def test_after_a_broadcast_that_could_not_be_made_the_whole_is_sent_anew(
         original.copy(flow.driver.states[0])
     failing[0] = False
     assert contents(Keeping[PartitionState]().follow(original.copy(state))) == contents(state)
+
+
+def test_what_a_worker_keeps_is_not_looked_through_for_garbage() -> None:
+    flow = Flow(partitions=1)
+    for key in KEYS:
+        flow.hold(key)
+    flow.batch()
+    before = gc.get_freeze_count()
+    Keeping[PartitionState]().follow(Original[PartitionState]().copy(flow.driver.states[0]))
+    assert gc.get_freeze_count() > before
+    gc.unfreeze()

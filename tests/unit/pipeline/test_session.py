@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ConfigError
-from holdfast.jars import jars
+from holdfast.jars import VARIABLE, jars
 from holdfast.pipeline.session import _settings, is_local
 
 FOLDER = Path("scratch")
@@ -57,3 +57,19 @@ def test_the_web_ui_is_off_unless_a_port_is_given() -> None:
 )
 def test_local_masters_are_told_from_clusters(master: str, local: bool) -> None:
     assert is_local(master) is local
+
+
+@pytest.mark.parametrize(
+    ("content", "used"), [(None, False), (b"", False), (b"classes", True)],
+    ids=["none", "could not be written", "written"],
+)  # fmt: skip
+def test_shared_classes_are_used_where_they_were_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None, used: bool
+) -> None:
+    (tmp_path / "spark").mkdir()
+    (tmp_path / "spark" / "some.jar").touch()
+    if content is not None:
+        (tmp_path / "spark.jsa").write_bytes(content)
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    options = settings()["spark.driver.extraJavaOptions"]
+    assert (f'"-XX:SharedArchiveFile={tmp_path}/spark.jsa"' in options) is used

@@ -77,19 +77,39 @@ Codes = Callable[[Any], Iterable[int]]
 """The error codes in an answer."""
 
 
+class Lines:
+    """Connections for writing, which transactional ids of one thread may share. Those to leaders
+    are not those to coordinators: answers come in the order of requests, and those to batches are
+    not waited for."""
+
+    def __init__(self, settings: ClientSettings) -> None:
+        self.leaders = Cluster(settings)
+        self.coordinators = Cluster(settings)
+
+    def forget(self) -> None:
+        """After an error: an answer may be on its way that nobody waits for any more."""
+        self.leaders.forget()
+        self.coordinators.forget()
+
+
 class BulkTransactions:
     """One transaction at a time: `begin`, `send`, `commit`. After any error, `renew`."""
 
-    def __init__(self, settings: ClientSettings, transactional_id: str, batch_bytes: int) -> None:
-        """`batch_bytes`: how large a batch of several records may be."""
+    def __init__(
+        self,
+        settings: ClientSettings,
+        transactional_id: str,
+        batch_bytes: int,
+        lines: Lines | None = None,
+    ) -> None:
+        """`batch_bytes`: how large a batch of several records may be. `lines`: its own unless
+        given."""
         self.transactional_id = transactional_id
         self._batch_bytes = batch_bytes
         self._one_by_one = False
         self._seconds = settings.request_timeout
-        self._leaders = Cluster(settings)
-        self._coordinators = Cluster(settings)
-        """Connections of their own: answers come in the order of requests, and those to batches
-        are not waited for."""
+        self._lines = lines or Lines(settings)
+        self._new = True
         self._producer = _NOBODY
         self._sequences: Counter[Place] = Counter()
         self._enlisted: set[Place] = set()
@@ -101,7 +121,9 @@ class BulkTransactions:
     def renew(self, *, one_by_one: bool = False) -> None:
         """A new epoch. When this returns, nothing of an older one of this id is open, and nothing
         that it still sends is taken. `one_by_one`: a batch for every record, until the next."""
-        self.close()
+        if not self._new:
+            self.close()
+        self._new = False
         self._one_by_one = one_by_one
         self._sequences.clear()
         self._unanswered.clear()
@@ -145,7 +167,7 @@ class BulkTransactions:
         """Send a batch on its way; `commit` waits for it."""
         place = (topic, partition)
         self.enlist([place])
-        link = self._leaders.leader(topic, partition)
+        link = self._lines.leaders.leader(topic, partition)
         waiting = self._unanswered.setdefault(link, [])
         if place not in self._begun or self._one_by_one:
             self._send_alone(link, place, records)
@@ -191,8 +213,7 @@ class BulkTransactions:
         }
 
     def close(self) -> None:
-        self._leaders.forget()
-        self._coordinators.forget()
+        self._lines.forget()
         self._producer = _NOBODY
 
     def _batch(self, records: Packed, sequence: int) -> bytearray:
@@ -299,7 +320,7 @@ class BulkTransactions:
         while True:
             late = monotonic() > deadline
             try:
-                answer = self._coordinators.coordinator(*whom).ask(call, request)
+                answer = self._lines.coordinators.coordinator(*whom).ask(call, request)
             except UnavailableError:
                 if late:
                     raise
@@ -310,7 +331,7 @@ class BulkTransactions:
                 if code not in _SOON or late:
                     raise explained(KafkaError(code), f"{call.name} of {self.transactional_id}")
                 if code == ErrorCode.NOT_COORDINATOR:
-                    self._coordinators.forget()
+                    self._lines.coordinators.forget()
             sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
