@@ -44,6 +44,7 @@ _DEFAULTS = {
     "spark.sql.ui.retainedExecutions": "20",
     "spark.sql.streaming.ui.retainedQueries": "20",
     "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.python.daemon.module": "holdfast.pipeline.worker_daemon",
     # A worker allocates and frees tens of megabytes with each step. Without these it gives the
     # memory back each time, and faults it in again: an eighth of its processor time.
     "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(512 * 1024**2),

@@ -1,10 +1,13 @@
 """How Spark's process starts, and what if it is killed before the pipeline has come to run."""
 
+import gc
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from tests.brokers import DIES_WITH_PARENT, EmbeddedBroker
@@ -51,3 +54,15 @@ def test_spark_maps_the_classes_that_were_written_for_it(spark: SparkSession) ->
     assert gateway is not None
     java = psutil.Process(gateway.proc.pid)
     assert str(shared_classes()) in {each.path for each in java.memory_maps()}
+
+
+def test_workers_begin_with_all_modules_loaded_and_none_looked_through_for_garbage(
+    spark: SparkSession,
+) -> None:
+    def look(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        loaded = "holdfast.pipeline.tasks" in sys.modules
+        frozen, others = gc.get_freeze_count(), len(gc.get_objects())
+        list(rows)
+        yield pa.RecordBatch.from_pydict({"ready": [loaded and frozen > others]})
+
+    assert spark.range(1).mapInArrow(look, "ready boolean").collect() == [(True,)]
