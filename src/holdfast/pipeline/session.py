@@ -1,13 +1,16 @@
 """The Spark session in which all queries of a pipeline run."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from py4j.protocol import Py4JNetworkError
+from pyspark import SparkContext
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from holdfast.errors import ConfigError, HoldfastError, UnavailableError
@@ -20,6 +23,8 @@ RUNS_POOL = "runs"
 """Pools of `fairscheduler.xml`; see `use_pool`."""
 
 _LOOPBACK = "127.0.0.1"
+_END_SECONDS = 1.0
+"""So long after its last answer failed, a process that was killed is gone."""
 
 # Promises rest on these: nobody can set them otherwise.
 _FIXED = {
@@ -90,14 +95,35 @@ def create_session(
     for name, value in settings.items():
         builder = builder.config(name, value)
     try:
-        return builder.getOrCreate()
-    except (ConnectionError, Py4JNetworkError) as error:
-        raise SparkEndedError("Spark's process has ended while it was starting.") from error
+        return _begun(builder)
     except Exception as error:
+        if _has_ended():
+            raise SparkEndedError("Spark's process has ended while it was starting.") from error
         raise UnavailableError(
             f"Spark could not be started at {master}: {said_by(error)} "
             "`holdfast doctor` looks at what it needs on this machine."
         ) from error
+
+
+def _begun(builder: SparkSession.Builder) -> SparkSession:
+    """The session. Spark's process may end before it has said where it listens: once may be an
+    accident."""
+    try:
+        return builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        if error.getCondition() != "JAVA_GATEWAY_EXITED":
+            raise
+    return builder.getOrCreate()
+
+
+def _has_ended() -> bool:
+    """Whether Spark's process is gone. Errors that this led to come in many kinds."""
+    gateway: Any = SparkContext._gateway
+    if gateway is None:
+        return False
+    with suppress(subprocess.TimeoutExpired):
+        gateway.proc.wait(_END_SECONDS)
+    return gateway.proc.poll() is not None
 
 
 def use_pool(session: SparkSession, pool: str) -> None:

@@ -19,33 +19,59 @@ from holdfast.pipeline.exits import START_AGAIN
 pytestmark = pytest.mark.spark
 
 
-def listening_java(pid: int) -> psutil.Process | None:
-    """Spark's process, once Python can speak with it; its session takes seconds from there."""
-    for child in psutil.Process(pid).children(recursive=True):
-        if "java" in child.name() and any(
-            each.status == psutil.CONN_LISTEN for each in child.net_connections()
-        ):
-            return child
+def java_of(pid: int) -> psutil.Process | None:
+    found = [c for c in psutil.Process(pid).children(recursive=True) if c.name() == "java"]
+    return found[0] if found else None
+
+
+def connected_java(pid: int) -> psutil.Process | None:
+    """Spark's process, once Python speaks with it; its session takes seconds from there."""
+    java = java_of(pid)
+    if java is not None and any(
+        each.status == psutil.CONN_ESTABLISHED for each in java.net_connections()
+    ):
+        return java
     return None
+
+
+def start_pipeline(broker: EmbeddedBroker, folder: Path) -> subprocess.Popen[bytes]:
+    options = ["--kafka", broker.bootstrap, "--data-dir", str(folder / "data")]
+    options += ["--lake", str(folder / "lake")]
+    command = [*DIES_WITH_PARENT, sys.executable, "-m", "holdfast.cli", "pipeline", *options]
+    with (folder / "log").open("wb") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
 
 
 def test_a_pipeline_whose_spark_is_killed_while_it_starts_asks_to_be_started_again(
     embedded_broker: EmbeddedBroker, tmp_path: Path
 ) -> None:
-    options = ["--kafka", embedded_broker.bootstrap, "--data-dir", str(tmp_path / "data")]
-    options += ["--lake", str(tmp_path / "lake")]
-    command = [*DIES_WITH_PARENT, sys.executable, "-m", "holdfast.cli", "pipeline", *options]
-    with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=tmp_path)
+    process = start_pipeline(embedded_broker, tmp_path)
     try:
-        wait_until(lambda: listening_java(process.pid), "Spark's process", 120).kill()
-        assert process.wait(60) == START_AGAIN
+        wait_until(lambda: connected_java(process.pid), "Spark's process", 120).kill()
+        assert process.wait(60) == START_AGAIN, (tmp_path / "log").read_text()
     finally:
         process.kill()
         process.wait()
     said = (tmp_path / "log").read_text()
     assert "Spark's process has ended while it was starting" in said
     assert "Traceback" not in said
+
+
+def test_spark_is_started_again_if_its_process_is_killed_before_it_listens(
+    embedded_broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    process = start_pipeline(embedded_broker, tmp_path)
+    try:
+        first = wait_until(lambda: java_of(process.pid), "Spark's process", 120)
+        first.kill()
+        first.wait(60)
+        wait_until(
+            lambda: connected_java(process.pid) or process.poll() is not None, "another", 120
+        )
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.mark.skipif(not shared_classes().exists(), reason="`make setup` was not run")
@@ -65,4 +91,4 @@ def test_workers_begin_with_all_modules_loaded_and_none_looked_through_for_garba
         list(rows)
         yield pa.RecordBatch.from_pydict({"ready": [loaded and frozen > others]})
 
-    assert spark.range(1).mapInArrow(look, "ready boolean").collect() == [(True,)]
+    assert spark.range(0, 1, 1, 1).mapInArrow(look, "ready boolean").collect() == [(True,)]
