@@ -1,13 +1,13 @@
 """How cost grows: each part beside its peer, one setting changed at a time; memory; start.
 
-    python -m bench.growth                    # all parts, about 45 minutes on two cores
+    python -m bench.growth                    # all parts, about 40 minutes on two cores
     python -m bench.growth --part broker      # one part (may be given more than once)
     python -m bench.growth --resume           # go on with what an interrupted sweep has left
     python -m bench.growth --quick            # the ends of each axis and little load, in minutes
 
-    broker      partitions, size: produce and consume against Apache Kafka         about  8 min
+    broker      partitions, size: produce and consume against Apache Kafka         about  5 min
     processing  partitions, size: messages a second against sentry-arroyo          about  6 min
-    gate        partitions, keys, held keys, size: events a second against Streams about 25 min
+    gate        partitions, keys, held keys, size: events a second against Streams about 20 min
     memory      of all processes of each system after the same load                about  4 min
     start       from the process's start to the first event through                about  3 min
 

@@ -20,18 +20,18 @@ from bench.sweeps.sweep import sweep
 BASE = {"partitions": 6, "keys": 100_000, "held": 1_000, "size": 100}
 HELD_SHARE = 0.01
 """Of the keys that have traffic."""
-EVENTS = 3_000_000
-BYTES = 1_000_000_000
-MANY_HELD, EVENTS_WITH_MANY_HELD = 1_000_000, 600_000
+EVENTS = 4_500_000
+BYTES = 1_500_000_000
+MANY_HELD, EVENTS_WITH_MANY_HELD = 1_000_000, 900_000
 """Fewer events: it takes minutes until so many are held."""
-WARM_UP = 1 / 2
+WARM_UP = 1 / 3
 """Share of the events that are through before the time is taken: a query and an application begin
 slowly, warm as their processes are."""
 DEADLINE_S = 900.0
 
 
 def gate(plan: Plan) -> None:
-    """About twenty-five minutes with one round."""
+    """About twenty minutes with one round."""
     with ProductionKafka(plan.folder / "kafka") as kafka:
         place = kafka.bootstrap, plan.folder, BASE["partitions"]
         systems: dict[str, System] = {"streams": Streams(*place), "holdfast": Holdfast(*place)}

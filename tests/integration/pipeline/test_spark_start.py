@@ -19,6 +19,10 @@ from holdfast.pipeline.exits import START_AGAIN
 pytestmark = pytest.mark.spark
 
 
+def written_classes() -> bool:
+    return shared_classes().exists() and shared_classes().stat().st_size > 0
+
+
 def java_of(pid: int) -> psutil.Process | None:
     found = [c for c in psutil.Process(pid).children(recursive=True) if c.name() == "java"]
     return found[0] if found else None
@@ -74,7 +78,7 @@ def test_spark_is_started_again_if_its_process_is_killed_before_it_listens(
         process.wait()
 
 
-@pytest.mark.skipif(not shared_classes().exists(), reason="`make setup` was not run")
+@pytest.mark.skipif(not written_classes(), reason="`make setup` was not run, or could not write it")
 def test_spark_maps_the_classes_that_were_written_for_it(spark: SparkSession) -> None:
     gateway = spark.sparkContext._gateway
     assert gateway is not None
