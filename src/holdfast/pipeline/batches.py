@@ -58,7 +58,6 @@ class GateQuery:
         self._gate = gate
         self._small = small
         self._files = HadoopFiles(session)
-        self._at_once = session.sparkContext.defaultParallelism
         self._root = f"{checkpoints}/gate/{gate.flow.name}"
         self._checkpoint = ""
         self._tasks = TaskPath(gate, session.sparkContext.broadcast)
@@ -239,13 +238,17 @@ class GateQuery:
     def _collect(self, rows: DataFrame) -> pa.Table:
         """A task costs more than the few rows that it reads: no more of them than run at once.
         Each reads its partitions one after the other, so their order stays."""
-        return rows.coalesce(self._at_once).toArrow().cast(COLUMNS)
+        return rows.coalesce(self._at_once()).toArrow().cast(COLUMNS)
 
     def _run(self, job: Job) -> Iterable[Outcome]:
         """One Spark job: as many tasks as run at once, if there are partitions for them."""
-        groups = split(job.shares, self._at_once)
+        groups = split(job.shares, self._at_once())
         numbers = self._session.range(0, len(groups), 1, len(groups))
         return _outcomes(numbers.mapInArrow(partial(run_task, job, groups), OUTCOME))
+
+    def _at_once(self) -> int:
+        """How many tasks run at once now: executors of a cluster come and go."""
+        return self._session.sparkContext.defaultParallelism
 
     def _note_newest(self, timestamp: int | None) -> None:
         self.newest_timestamp = max(self.newest_timestamp, timestamp or 0)
