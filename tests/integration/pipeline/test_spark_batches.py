@@ -125,6 +125,23 @@ def test_what_workers_keep_from_batch_to_batch_follows_commands_and_the_keeper(
     world.check_each_event_once()
 
 
+def copied(folder: Path, copy: Path) -> bool:
+    try:
+        shutil.copytree(folder, copy, dirs_exist_ok=True)
+    except shutil.Error:
+        return False
+    return True
+
+
+def removed(folder: Path) -> bool:
+    """Spark may be writing a file there."""
+    try:
+        shutil.rmtree(folder)
+    except OSError:
+        return not folder.exists()
+    return True
+
+
 def test_a_checkpoint_that_is_deleted_or_restored_from_an_older_copy_costs_and_doubles_nothing(
     kafka: BrokerProcess, spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -140,10 +157,10 @@ def test_a_checkpoint_that_is_deleted_or_restored_from_an_older_copy_costs_and_d
     with querying(world, spark, checkpoints, small=True):
         send(0)
         eventually(world.is_taken, "the first events", SLOW_S)
-        shutil.copytree(checkpoints, copy)
+        eventually(lambda: copied(checkpoints, copy), "a copy, no file of which vanished meanwhile")
         send(20)
         eventually(world.is_taken, "more events", SLOW_S)
-        shutil.rmtree(checkpoints)  # under a query that runs
+        eventually(lambda: removed(checkpoints), "an end of it")  # under a query that runs
         send(40)
         eventually(world.is_taken, "the events after that", SLOW_S)
     shutil.rmtree(checkpoints, ignore_errors=True)
