@@ -44,7 +44,7 @@ class Machine:
             environment=self.broker_clock.environment,
         )
         self.pipelines: list[Pipeline] = []
-        """The last one is the one that should run; others before it were replaced."""
+        """The last one is the one that should run; others before it are about to be replaced."""
         self.worker: Worker | None = None
         self._downstream = downstream
         self._pipelines_started = self._workers_started = 0
@@ -89,6 +89,11 @@ class Machine:
         """Start again what has ended."""
         if not self.broker.running:
             self._again("broker", self.broker.launch)
+        if self.pipeline.exit_code == REPLACED and any(
+            before.exit_code is None for before in self.pipelines[:-1]
+        ):
+            # One that was stopped before it had taken its flows came last to them, and stays.
+            self._bury(self.pipeline, _REPLACED_WELL)
         if self.pipeline.exit_code is not None:
             self._again("pipeline", self._follow_pipeline)
         if self.worker is not None and self.worker.exit_code is not None:
