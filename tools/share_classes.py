@@ -33,8 +33,9 @@ def main() -> int:
         written = Path(name) / target.name
         try:
             _run_demo(Path(name), written)
-        except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+        except (OSError, RuntimeError, subprocess.SubprocessError, psutil.Error) as error:
             print(f"It could not be written: {error} Spark starts as ever.", file=sys.stderr)
+            written.unlink(missing_ok=True)  # it may be there in part
             written.touch()  # not to be tried again each time
         os.replace(written, target)
     return 0
@@ -53,8 +54,10 @@ def _run_demo(folder: Path, written: Path) -> None:
         try:
             _wait(lambda: any((folder / "data" / "lake").rglob("*.parquet")), demo, log)
             children = psutil.Process(demo.pid).children(recursive=True)
-            (spark,) = [child for child in children if child.name() == "java"]
-            asked = ["jcmd", str(spark.pid), "VM.cds", "dynamic_dump", str(written)]
+            spark = [child.pid for child in children if child.name() == "java"]
+            if len(spark) != 1:
+                raise RuntimeError(f"Spark is {len(spark)} processes, and not one.")
+            asked = ["jcmd", str(spark[0]), "VM.cds", "dynamic_dump", str(written)]
             answer = subprocess.run(
                 asked, check=False, capture_output=True, text=True, timeout=PATIENCE_S
             )
