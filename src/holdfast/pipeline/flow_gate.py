@@ -137,6 +137,7 @@ class FlowGate:
         with self.lock.turn():
             self.tail.stop()
             self.owner.close()
+            self.guard.close()
             self._loader.close()
             if self._committer is not None:
                 self._committer.transactions.close()

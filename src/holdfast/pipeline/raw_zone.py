@@ -10,14 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
 
-from confluent_kafka import KafkaException, TopicCollection
-from confluent_kafka.admin import TopicDescription  # type: ignore[attr-defined]
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.streaming.query import StreamingQuery
 
 from holdfast.client.connection import Connection
-from holdfast.client.kafka_errors import translate
 from holdfast.client.positions import Offsets, Partition
 from holdfast.errors import ConflictError, EventsLostError, UnavailableError
 from holdfast.flows.registry import FlowDefinition
@@ -30,6 +27,7 @@ from holdfast.pipeline.planned import planned_ends
 from holdfast.pipeline.query_errors import ending
 from holdfast.pipeline.raw_table import COLUMNS, Landed, RawTable
 from holdfast.pipeline.session import LAKE_POOL, use_pool
+from holdfast.pipeline.topic_ids import Topic, look_up
 
 log = logging.getLogger(__name__)
 
@@ -89,9 +87,9 @@ class RawZone:
     def start(self) -> None:
         use_pool(self._session, LAKE_POOL)
         self._landed = self._table.open()
-        topic = self._describe_topic()
+        topic = look_up(self._connection.settings, self._topic)
         self._topic_id = self._check_topic(topic, self._landed)
-        starts = self._starting_offsets(len(topic.partitions), self._landed.positions)
+        starts = self._starting_offsets(topic.partitions, self._landed.positions)
         self._files.delete(self._checkpoints)  # of earlier runs, which nobody goes on with
         self._query = (
             self._events(starts)
@@ -185,24 +183,14 @@ class RawZone:
         faults.reach("raw-zone-after-commit")
         self._metrics.events_landed.labels(self._flow.name).inc(self._landed.rows)
 
-    def _describe_topic(self) -> TopicDescription:
-        doing = f"Describing the topic {self._topic!r}"
-        try:
-            futures = self._connection.admin.describe_topics(TopicCollection([self._topic]))
-        except KafkaException as error:
-            raise translate(error, doing) from None
-        described: TopicDescription = self._connection.wait(futures[self._topic], doing)
-        return described
-
-    def _check_topic(self, topic: TopicDescription, landed: Landed) -> str:
-        found = str(topic.topic_id)
-        if landed.topic_id not in (None, found):
+    def _check_topic(self, topic: Topic, landed: Landed) -> str:
+        if landed.topic_id not in (None, topic.id):
             raise ConflictError(
                 f"The topic {self._topic} was deleted and made again, so its offsets mean other "
                 f"events than those in {self._table.location}. Move that table elsewhere, and the "
                 "raw zone begins a new one."
             )
-        return found
+        return topic.id
 
     def _starting_offsets(self, count: int, positions: Mapping[int, int]) -> dict[int, int]:
         offsets = Offsets(self._connection, committed_only=False)

@@ -1,16 +1,13 @@
 """Are the topics still those that the gate was started with?"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import KafkaException, TopicCollection
-
 from holdfast.client.connection import Connection
-from holdfast.client.kafka_errors import translate
 from holdfast.client.topics import Topics
 from holdfast.errors import GateStoppedError, NotFoundError
 from holdfast.flows.registry import FlowDefinition
+from holdfast.pipeline.topic_ids import Topic, TopicIds
 
 MOST_BATCH_BYTES = 256 * 1024
 """A batch that fits in the processor's cache is made, sent and taken with a sixth less work than
@@ -19,12 +16,6 @@ _PART_OF_ID = 8
 """Characters of a topic's id that tell it from the one before."""
 _BATCH_OVERHEAD = 1_024
 """What a batch of so many bytes of records may be larger on the wire."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    id: str
-    partitions: int
 
 
 class TopicGuard:
@@ -37,7 +28,8 @@ class TopicGuard:
         names = flow.names
         self._outputs = [names.processed, names.held, names.dlq, names.journal, names.status]
         self._kept = [names.events, names.control, names.held]
-        self._seen: dict[str, _Seen] = {}
+        self._ids = TopicIds(connection.settings)
+        self._seen: dict[str, Topic] = {}
 
     def begin(self) -> None:
         """Remember the topics as they are, if the gate can work with them."""
@@ -97,25 +89,16 @@ class TopicGuard:
             "message.max.bytes": max(1_000, *limits),
         }
 
-    def _describe(self) -> dict[str, _Seen]:
-        topics = [self._flow.names.events, self._flow.names.control, *self._outputs]
+    def close(self) -> None:
+        self._ids.close()
+
+    def _describe(self) -> dict[str, Topic]:
         try:
-            futures = self._connection.admin.describe_topics(
-                TopicCollection(topics),
-                request_timeout=self._connection.settings.request_timeout,
+            return self._ids.look_up(
+                [self._flow.names.events, self._flow.names.control, *self._outputs]
             )
-        except KafkaException as error:
-            raise translate(error, "Describing the flow's topics") from None
-        seen = {}
-        for topic, future in futures.items():
-            try:
-                found = self._connection.wait(future, f"Describing the topic {topic!r}")
-            except NotFoundError:
-                raise GateStoppedError(
-                    f"The gate has stopped: there is no topic {topic!r} any more. Restore it."
-                ) from None
-            seen[topic] = _Seen(str(found.topic_id), len(found.partitions))
-        return seen
+        except NotFoundError as error:
+            raise GateStoppedError(f"The gate has stopped. {error} Restore it.") from None
 
 
 def _made_anew(topic: str) -> GateStoppedError:

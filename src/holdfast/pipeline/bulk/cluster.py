@@ -1,6 +1,6 @@
 """Who leads which partition, and connections to them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,8 +14,13 @@ from holdfast.pipeline.bulk.links import Call, Link
 from holdfast.pipeline.bulk.login import Security
 from holdfast.wire.protocol.generated.find_coordinator_request import FindCoordinatorRequest
 from holdfast.wire.protocol.generated.metadata_request import MetadataRequest, MetadataRequestTopic
+from holdfast.wire.protocol.generated.metadata_response import (
+    MetadataResponse,
+    MetadataResponseTopic,
+)
 
-METADATA = Call.of("metadata", 8)
+METADATA = Call.of("metadata", 10)
+"""The first that tells topics' ids."""
 FIND_COORDINATOR = Call.of("find_coordinator", 2)
 
 GROUP = 0
@@ -58,6 +63,10 @@ class Cluster:
             self._coordinators[kind, name] = (found.host, found.port)
         return self._link(self._coordinators[kind, name])
 
+    def describe(self, topics: Collection[str]) -> list[MetadataResponseTopic]:
+        """These topics as they are now, each with its error if it has one."""
+        return self._metadata(topics).topics
+
     def forget(self) -> None:
         """Close all connections, and look everything up anew from here on."""
         for link in (self._guide, *self._links.values()):
@@ -68,16 +77,20 @@ class Cluster:
         self._leaders.clear()
         self._coordinators.clear()
 
-    def _look_up(self, topic: str) -> None:
-        wanted = MetadataRequest([MetadataRequestTopic(name=topic)])
+    def _metadata(self, topics: Collection[str]) -> MetadataResponse:
+        wanted = MetadataRequest([MetadataRequestTopic(name=topic) for topic in topics])
         wanted.allow_auto_topic_creation = False
-        answer = self._ask(METADATA, wanted)
+        answer: MetadataResponse = self._ask(METADATA, wanted)
+        return answer
+
+    def _look_up(self, topic: str) -> None:
+        answer = self._metadata([topic])
         brokers: Mapping[int, Any] = {broker.node_id: broker for broker in answer.brokers}
         for found in answer.topics:
             for partition in found.partitions:
                 leader = brokers.get(partition.leader_id)
                 if leader is not None:
-                    place = (found.name, partition.partition_index)
+                    place = (topic, partition.partition_index)
                     self._leaders[place] = (leader.host, leader.port)
 
     def _ask(self, call: Call, request: Any) -> Any:

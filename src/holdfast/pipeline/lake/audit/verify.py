@@ -5,13 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
-from confluent_kafka import KafkaException, TopicCollection
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sql
 
 from holdfast.client.connection import Connection
-from holdfast.client.kafka_errors import translate
 from holdfast.client.positions import Offsets, Partition, Where
 from holdfast.errors import ConflictError, HoldfastError
 from holdfast.flows.registry import FlowDefinition
@@ -51,6 +49,7 @@ from holdfast.pipeline.lake.audit.verification import (
 )
 from holdfast.pipeline.raw_table import Landed
 from holdfast.pipeline.session import for_few_rows
+from holdfast.pipeline.topic_ids import look_up
 
 FEW = 100_000
 """Records in all logs together: up to so many, Spark's own preparations are what takes the time."""
@@ -138,7 +137,7 @@ class _Audit:
             rows.unpersist()
 
     def run(self, bounds: Bounds, began: float) -> Verification:
-        topic_id = self._topic_id()
+        topic_id = look_up(self._connection.settings, self._names.events).id
         landed = self._raw.landed(topic_id) if self._options.raw_zone else None
         border = self._border(topic_id, bounds)
         self._check_outputs(bounds, border)
@@ -184,14 +183,6 @@ class _Audit:
         kept = rows.persist(StorageLevel.MEMORY_AND_DISK)
         self._at_hand.append(kept)
         return kept
-
-    def _topic_id(self) -> str:
-        doing = f"Describing the topic {self._names.events!r}"
-        try:
-            futures = self._connection.admin.describe_topics(TopicCollection([self._names.events]))
-        except KafkaException as error:
-            raise translate(error, doing) from None
-        return str(self._connection.wait(futures[self._names.events], doing).topic_id)
 
     def _border(self, topic_id: str, bounds: Bounds) -> Border | None:
         """Where to go on; None to look at everything."""
