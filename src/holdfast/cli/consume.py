@@ -1,10 +1,9 @@
 """`holdfast consume`: read records."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -68,6 +67,7 @@ def consume(
       holdfast consume orders --from 1h -o json
       holdfast consume orders --tail -f '%p:%o %k %s\\n'
       holdfast consume orders --group billing
+      holdfast consume orders -o json | holdfast produce copy --json
     """
     begin = None if start is None else parse_place(start, "--from")
     until = None if end is None else parse_place(end, "--to")
@@ -119,7 +119,11 @@ def _renderer(template: str | None, style: Style | None) -> "Callable[[Record], 
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--format") from None
     style = style or (Style.TABLE if sys.stdout.isatty() else Style.RAW)
-    return {Style.TABLE: _line, Style.JSON: _json, Style.RAW: _raw}[style]
+    if style is Style.JSON:
+        from holdfast.cli.json_lines import to_line
+
+        return to_line
+    return _line if style is Style.TABLE else _raw
 
 
 def _raw(record: "Record") -> bytes:
@@ -136,31 +140,6 @@ def _line(record: "Record") -> bytes:
 
 def _text(value: bytes | None) -> str:
     return "(null)" if value is None else value.decode(errors="backslashreplace")
-
-
-def _json(record: "Record") -> bytes:
-    """One JSON object a line; what is not UTF-8 is base64, under a name that says so."""
-    fields: dict[str, Any] = {
-        "topic": record.topic,
-        "partition": record.partition,
-        "offset": record.offset,
-        "timestamp": record.timestamp_ms,
-        **_json_field("key", record.key),
-        **_json_field("value", record.value),
-        "headers": [{"name": n, **_json_field("value", v)} for n, v in record.headers],
-    }
-    return json.dumps(fields, ensure_ascii=False).encode() + b"\n"
-
-
-def _json_field(name: str, value: bytes | None) -> dict[str, str | None]:
-    if value is None:
-        return {name: None}
-    try:
-        return {name: value.decode()}
-    except UnicodeDecodeError:
-        from base64 import b64encode
-
-        return {f"{name}_base64": b64encode(value).decode()}
 
 
 def run(name: str, arguments: Sequence[str]) -> int:

@@ -1,6 +1,5 @@
 """`holdfast produce`: send records from standard input."""
 
-import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -22,8 +21,6 @@ from holdfast.errors import InvalidArgumentError, InvalidRecordError, NotFoundEr
 
 app = application()
 
-_FIELDS = {"key", "value", "headers", "timestamp", "partition"}
-
 Line = dict[str, Any]
 """Arguments of `Producer.send`."""
 
@@ -39,7 +36,8 @@ def produce(
     json_lines: Annotated[
         bool,
         typer.Option("--json", "-j", help="A line is a JSON object with key, value, headers, "
-                     "timestamp (ms), partition; all but the value may be left out."),
+                     "timestamp (ms), partition, all but the value if you like; or what "
+                     "'consume -o json' prints."),
     ] = False,
     headers: Annotated[
         list[str] | None,
@@ -58,6 +56,7 @@ def produce(
       echo hello | holdfast produce greetings
       holdfast produce orders -K : < orders.txt
       holdfast produce orders --json --rate 100 < orders.jsonl
+      holdfast consume orders -o json | holdfast produce copy --json
     """
     if json_lines and (separator is not None or key is not None):
         raise typer.BadParameter("a JSON line has its own key", param_hint="--json")
@@ -110,23 +109,12 @@ def _records(
 
 
 def _json_record(text: bytes, number: int) -> Line:
+    from holdfast.cli.json_lines import from_line
+
     try:
-        record = json.loads(text)
-    except ValueError as error:
-        raise InvalidRecordError(f"Line {number} is not JSON: {error}.") from None
-    if not isinstance(record, dict) or not record.keys() <= _FIELDS:
-        raise InvalidRecordError(
-            f"Line {number} must be an object of {', '.join(sorted(_FIELDS))} and nothing else."
-        )
-    headers = record.get("headers", {})
-    if not isinstance(headers, dict) or not all(isinstance(v, str) for v in headers.values()):
-        raise InvalidRecordError(f"Line {number}: headers must be an object of texts.")
-    for field in ("timestamp", "partition"):
-        if not isinstance(record.get(field, 0), int):
-            raise InvalidRecordError(f"Line {number}: {field} must be a whole number.")
-    if not isinstance(record.get("key"), str | None):
-        raise InvalidRecordError(f"Line {number}: the key must be text.")
-    return {"value": None, **record, "headers": list(headers.items())}
+        return from_line(text)
+    except InvalidRecordError as error:
+        raise InvalidRecordError(f"Line {number}: {error}.") from None
 
 
 def _paced(records: Iterator[Line], rate: float | None) -> Iterator[Line]:

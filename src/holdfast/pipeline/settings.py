@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote, urlsplit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,5 +50,8 @@ class PipelineSettings:
     @property
     def lake_root(self) -> str:
         """The lake, whatever folder Spark's process is in. (As a `file:///` URL Delta takes it for
-        another location than the `file:/` that Spark makes of it.)"""
-        return self.lake if "://" in self.lake else str(Path(self.lake).resolve())
+        another location than the `file:/` that Spark makes of it: such a one becomes a folder.)"""
+        folder = self.lake
+        if folder.startswith("file:"):
+            folder = unquote(urlsplit(folder).path)
+        return folder if "://" in folder else str(Path(folder).resolve())

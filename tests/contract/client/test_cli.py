@@ -98,6 +98,32 @@ def test_what_is_produced_is_consumed(holdfast: Run, topic: str) -> None:
     assert empty.stdout == ""
 
 
+def test_what_consume_prints_as_json_can_be_produced(
+    holdfast: Run, kafka: BrokerProcess, topic: str
+) -> None:
+    """Whatever bytes it has, and though the other topic has fewer partitions."""
+    headers, now = [("a", b"1"), ("a", b"\xff"), ("b", None)], round(time.time() * 1000)
+    holdfast("topic", "create", topic, "-p", "3")
+    with sdk.connect(kafka.bootstrap) as client:
+        for number in range(12):
+            client.send(topic, b"\xfe%d" % number, b"k\xff%d" % number, headers, now - number)
+        client.send(topic, None, "text")
+        client.send(topic, "no key")
+    copy = f"{topic}-copy"
+    holdfast("topic", "create", copy, "-p", "1")
+    holdfast("produce", copy, "--json", text=holdfast("consume", topic, "-o", "json").stdout)
+
+    def content(name: str) -> list[tuple[object, ...]]:
+        with sdk.connect(kafka.bootstrap) as client, client.consumer(name) as consumer:
+            return sorted(
+                (str(r.key), r.value or b"", r.timestamp_ms or 0, str(r.headers))
+                for r in consumer.records(until="end")
+            )
+
+    assert content(copy) == content(topic)
+    assert len(content(copy)) == 14
+
+
 def test_json_lines_carry_everything(holdfast: Run, topic: str) -> None:
     holdfast("topic", "create", topic, "-p", "2", "--set", "retention.ms=-1")
     lines = [
@@ -117,12 +143,16 @@ def test_json_lines_carry_everything(holdfast: Run, topic: str) -> None:
 @pytest.mark.parametrize(
     ("flags", "text", "why"),
     [
-        (["--json"], '{"value":1}\n{"value":\n', "Line 2 is not JSON"),
-        (["--json"], "[1]\n", "Line 1 must be an object"),
+        (["--json"], '{"value":1}\n{"value":\n', "Line 2: this is not JSON"),
+        (["--json"], "[1]\n", "Line 1: this must be an object"),
         (["--json"], '{"wert":1}\n', "nothing else"),
         (["--json"], '{"value":1,"key":5}\n', "key must be text"),
         (["--json"], '{"value":1,"partition":"x"}\n', "whole number"),
         (["--json"], '{"value":1,"headers":{"a":1}}\n', "object of texts"),
+        (["--json"], '{"value":1,"headers":[5]}\n', "list of name and value"),
+        (["--json"], '{"value":1,"headers":[{"value":"v"}]}\n', "list of name and value"),
+        (["--json"], '{"value_base64":"?"}\n', "value_base64 is not base64"),
+        (["--json"], '{"value":1,"value_base64":"AA=="}\n', "give one of them"),
         (["-K", ":"], "a:b\nno separator\n", "Line 2 has no ':'"),
     ],
 )

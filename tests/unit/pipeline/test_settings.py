@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from holdfast import config
 from holdfast.pipeline.settings import PipelineSettings
 
@@ -9,6 +11,11 @@ from holdfast.pipeline.settings import PipelineSettings
 def test_a_folder_becomes_absolute_and_a_url_stays_as_it_is() -> None:
     assert PipelineSettings(lake="some/lake").lake_root == str(Path.cwd() / "some/lake")
     assert PipelineSettings(lake="s3://bucket/lake").lake_root == "s3://bucket/lake"
+
+
+@pytest.mark.parametrize("url", ["file:///a/my%20lake", "file:/a/my%20lake"])
+def test_a_url_of_a_file_is_a_folder(url: str) -> None:
+    assert PipelineSettings(lake=url).lake_root == "/a/my lake"
 
 
 def test_checkpoints_are_with_the_scratch_files_unless_given() -> None:
