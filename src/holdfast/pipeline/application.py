@@ -8,6 +8,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Any
 
+import pyarrow as pa
 from prometheus_client import disable_created_metrics
 from pyspark.sql import SparkSession
 
@@ -27,6 +28,7 @@ from holdfast.pipeline.runner import Health, Runner
 from holdfast.pipeline.runs.part import RunsPart
 from holdfast.pipeline.session import SparkEndedError, create_session
 from holdfast.pipeline.settings import PipelineSettings
+from holdfast.pipeline.ticket import Ticket
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +42,16 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
     log_to_stderr(form=settings.log_format)
     _quieten()
     disable_created_metrics()  # type: ignore[no-untyped-call]
+    # The driver's batches are a few megabytes. Arrow's own allocator backs what each of its threads
+    # once had with huge pages, and keeps them: six times as much.
+    pa.set_memory_pool(pa.system_memory_pool())
     connection = Connection(client)
     metrics = Metrics()
     stopping = Event()
     _stop_on_signals(stopping)
+    ticket = Ticket(client) if settings.gate else None
+    if ticket is not None:
+        ticket.take()  # as early as can be: what was started later is what stays
     with HttpServer(settings.http, metrics) as http:
         try:
             session = create_session(
@@ -57,7 +65,8 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
             end_process(START_AGAIN, str(error))
         _stop_on_signals(stopping)  # Spark has put a handler of its own there
         _end_with_spark(session, stopping)
-        application = Application(_kinds(settings, session, connection, metrics), metrics)
+        kinds = _kinds(settings, session, connection, metrics, ticket)
+        application = Application(kinds, metrics)
         http.show(application.health)
         reporter = Reporter(connection, metrics, application.parts)
         reporter.start()
@@ -66,7 +75,7 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
         while not stopping.is_set():
             http.beat()
             registry.poll(_TURN_S)
-            if registry.complete:
+            if registry.complete and (ticket is None or ticket.take()):
                 application.follow(registry.flows)
         registry.close()
         application.stop(STOP_S)
@@ -102,8 +111,13 @@ def _end_with_spark(session: SparkSession, stopping: Event) -> None:
 
 
 def _kinds(
-    settings: PipelineSettings, session: SparkSession, connection: Connection, metrics: Metrics
+    settings: PipelineSettings,
+    session: SparkSession,
+    connection: Connection,
+    metrics: Metrics,
+    ticket: Ticket | None,
 ) -> dict[str, MakePart]:
+    """`ticket`: what gates need; None for no gates."""
     raw_zone = RawZoneSettings(
         lake=settings.lake_root,
         checkpoints=settings.checkpoint_root,
@@ -113,13 +127,14 @@ def _kinds(
     )
     checkpoints = settings.checkpoint_root
     kinds: dict[str, MakePart] = {}
-    if settings.gate:
+    if ticket is not None:
         kinds["gate"] = lambda flow: GatePart(
             session,
             connection,
             flow,
             checkpoints,
             metrics,
+            ticket,
             accept_loss=flow.name in settings.loss_accepted,
         )
     if settings.raw_zone:

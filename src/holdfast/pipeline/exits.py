@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Callable
 from typing import NoReturn
 
 REPLACED = 3
@@ -9,6 +10,9 @@ REPLACED = 3
 START_AGAIN = 4
 """The place in the group was lost, and nobody knows who acted meanwhile: start again, so that all
 state is read anew."""
+
+End = Callable[[int, str], NoReturn]
+"""Ends the process with that code, and says why."""
 
 log = logging.getLogger(__name__)
 

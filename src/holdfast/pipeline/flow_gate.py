@@ -35,10 +35,10 @@ from holdfast.gate import (
 from holdfast.gate import blocked as why_blocked
 from holdfast.pipeline.bulk.transactions import BulkTransactions
 from holdfast.pipeline.control_log import ControlTail
-from holdfast.pipeline.exits import REPLACED, START_AGAIN, end_process
+from holdfast.pipeline.exits import REPLACED, START_AGAIN, End, end_process
 from holdfast.pipeline.loading import Loader
 from holdfast.pipeline.lock import FairLock
-from holdfast.pipeline.owner import End, Owner
+from holdfast.pipeline.owner import Owner
 from holdfast.pipeline.steps import Committer, Counts, Prepare, Prepared, decide_upkeep
 from holdfast.pipeline.topic_guard import TopicGuard
 from holdfast.pipeline.transactions import MembershipLostError, Transactions

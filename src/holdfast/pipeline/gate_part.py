@@ -10,6 +10,7 @@ from holdfast.pipeline.keeper import Keeper
 from holdfast.pipeline.lag import Lag
 from holdfast.pipeline.metrics import Metrics
 from holdfast.pipeline.steps import Counts
+from holdfast.pipeline.ticket import Ticket
 
 
 class GatePart:
@@ -22,19 +23,22 @@ class GatePart:
         flow: FlowDefinition,
         checkpoints: str,
         metrics: Metrics,
+        ticket: Ticket,
         *,
         accept_loss: bool = False,
     ) -> None:
         self._flow = flow.name
         self._accept_loss = accept_loss
         self._metrics = metrics
-        self._gate = FlowGate(connection, flow)
+        self._ticket = ticket
+        self._gate = FlowGate(connection, flow, end=ticket.end)
         self._keeper = Keeper(self._gate)
         self._query = GateQuery(session, self._gate, checkpoints)
         self._lag = Lag(connection, flow.names.events, metrics, flow.name, "gate")
         self._counted = Counts()
 
     def start(self) -> None:
+        self._ticket.check()
         self._gate.start(accept_loss=self._accept_loss)
         self._keeper.start()
         self._query.start()

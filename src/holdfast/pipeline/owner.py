@@ -9,7 +9,6 @@ import logging
 from collections.abc import Callable
 from threading import Event, Thread
 from time import monotonic
-from typing import NoReturn
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
@@ -19,7 +18,7 @@ from holdfast.client.positions import Partition
 from holdfast.errors import GateStoppedError, HoldfastError, InvalidRecordError, TimedOutError
 from holdfast.flows.names import FlowNames
 from holdfast.flows.status import Position, decode_offset_metadata
-from holdfast.pipeline.exits import REPLACED, START_AGAIN, end_process
+from holdfast.pipeline.exits import REPLACED, START_AGAIN, End, end_process
 
 log = logging.getLogger(__name__)
 
@@ -46,8 +45,6 @@ _POLL_SECONDS = 0.05
 """Between polls, which themselves do not wait: confluent-kafka lets one thread at a time use a
 consumer, and one that waits in `poll` kept `committed` out for minutes."""
 _GONE = (KafkaError.FENCED_INSTANCE_ID, KafkaError._FATAL)
-
-End = Callable[[int, str], NoReturn]
 
 
 class Owner:

@@ -20,6 +20,7 @@ from holdfast.pipeline.flow_gate import FlowGate
 from holdfast.pipeline.gate_part import GatePart
 from holdfast.pipeline.keeper import Keeper
 from holdfast.pipeline.metrics import Metrics
+from holdfast.pipeline.ticket import Ticket
 
 pytestmark = pytest.mark.spark
 
@@ -237,7 +238,9 @@ def test_the_gate_as_a_part_of_the_pipeline_counts_what_it_does_and_changes_whil
     kafka: BrokerProcess, spark: SparkSession, tmp_path: Path
 ) -> None:
     world, metrics = World(kafka), Metrics()
-    part = GatePart(spark, world.connection, world.flow.describe(), str(tmp_path), metrics)
+    ticket = Ticket(world.connection.settings)
+    assert ticket.take()
+    part = GatePart(spark, world.connection, world.flow.describe(), str(tmp_path), metrics, ticket)
 
     def value(name: str) -> float | None:
         part.measure()

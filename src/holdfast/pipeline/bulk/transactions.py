@@ -127,7 +127,20 @@ class BulkTransactions:
         self._one_by_one = one_by_one
         self._sequences.clear()
         self._unanswered.clear()
-        request = InitProducerIdRequest(self.transactional_id, TRANSACTION_TIMEOUT_MS)
+        self._initialise(_NOBODY)
+
+    def confirm(self) -> None:
+        """A new epoch, unless somebody else has one since: StaleStateError then. Between
+        transactions."""
+        try:
+            self._initialise(self._producer)
+        except BaseException:
+            self._lines.forget()
+            raise
+        self._sequences.clear()
+
+    def _initialise(self, before: tuple[int, int]) -> None:
+        request = InitProducerIdRequest(self.transactional_id, TRANSACTION_TIMEOUT_MS, *before)
         answer = self._coordinate(INIT_PRODUCER_ID, request, lambda answer: [answer.error_code])
         self._producer = (answer.producer_id, answer.producer_epoch)
 
