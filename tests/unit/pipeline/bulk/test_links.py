@@ -78,14 +78,16 @@ def topics(count: int) -> MetadataRequest:
 
 
 def brokers(number: int) -> bytes:
-    return b"".join(metadata_response.encode(8, MetadataResponse(controller_id=number)))
+    """With the end of its header: no tags."""
+    body = metadata_response.encode(METADATA.version, MetadataResponse(controller_id=number))
+    return b"".join([b"\0", *body])
 
 
 def test_answers_come_in_the_order_of_requests() -> None:
     def talk(connection: socket.socket) -> None:
         requests = [heard(connection) for _ in range(3)]
         for request in requests:
-            names = metadata_request.decode(8, request, 10 + len("test")).topics
+            names = metadata_request.decode(METADATA.version, request, 11 + len("test")).topics
             answer(connection, request, brokers(len(names or [])))
 
     with serving(talk) as port:
