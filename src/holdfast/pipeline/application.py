@@ -49,9 +49,6 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
     metrics = Metrics()
     stopping = Event()
     _stop_on_signals(stopping)
-    ticket = Ticket(client) if settings.gate else None
-    if ticket is not None:
-        ticket.take()  # as early as can be: what was started later is what stays
     with HttpServer(settings.http, metrics) as http:
         try:
             session = create_session(
@@ -65,8 +62,7 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
             end_process(START_AGAIN, str(error))
         _stop_on_signals(stopping)  # Spark has put a handler of its own there
         _end_with_spark(session, stopping)
-        kinds = _kinds(settings, session, connection, metrics, ticket)
-        application = Application(kinds, metrics)
+        application = Application(_kinds(settings, session, connection, metrics), metrics)
         http.show(application.health)
         reporter = Reporter(connection, metrics, application.parts)
         reporter.start()
@@ -75,7 +71,7 @@ def run(settings: PipelineSettings, client: ClientSettings) -> int:
         while not stopping.is_set():
             http.beat()
             registry.poll(_TURN_S)
-            if registry.complete and (ticket is None or ticket.take()):
+            if registry.complete:
                 application.follow(registry.flows)
         registry.close()
         application.stop(STOP_S)
@@ -111,13 +107,8 @@ def _end_with_spark(session: SparkSession, stopping: Event) -> None:
 
 
 def _kinds(
-    settings: PipelineSettings,
-    session: SparkSession,
-    connection: Connection,
-    metrics: Metrics,
-    ticket: Ticket | None,
+    settings: PipelineSettings, session: SparkSession, connection: Connection, metrics: Metrics
 ) -> dict[str, MakePart]:
-    """`ticket`: what gates need; None for no gates."""
     raw_zone = RawZoneSettings(
         lake=settings.lake_root,
         checkpoints=settings.checkpoint_root,
@@ -127,7 +118,8 @@ def _kinds(
     )
     checkpoints = settings.checkpoint_root
     kinds: dict[str, MakePart] = {}
-    if ticket is not None:
+    if settings.gate:
+        ticket = Ticket(connection.settings)
         kinds["gate"] = lambda flow: GatePart(
             session,
             connection,

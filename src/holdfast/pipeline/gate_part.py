@@ -38,7 +38,7 @@ class GatePart:
         self._counted = Counts()
 
     def start(self) -> None:
-        self._ticket.check()
+        self._ticket.take()
         self._gate.start(accept_loss=self._accept_loss)
         self._keeper.start()
         self._query.start()

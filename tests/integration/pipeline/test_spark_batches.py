@@ -239,7 +239,6 @@ def test_the_gate_as_a_part_of_the_pipeline_counts_what_it_does_and_changes_whil
 ) -> None:
     world, metrics = World(kafka), Metrics()
     ticket = Ticket(world.connection.settings)
-    assert ticket.take()
     part = GatePart(spark, world.connection, world.flow.describe(), str(tmp_path), metrics, ticket)
 
     def value(name: str) -> float | None:

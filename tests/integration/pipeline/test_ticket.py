@@ -1,7 +1,6 @@
 """Two pipelines at once: the one that was started last stays, whoever came to a flow last."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.brokers import BrokerProcess
@@ -9,6 +8,7 @@ from tests.integration.pipeline.feeder import Feeder
 from tests.integration.pipeline.test_bulk import settings_of
 from tests.integration.pipeline.world import Ended, World, end_by_exception
 
+from holdfast.errors import TransientError
 from holdfast.pipeline.exits import REPLACED, START_AGAIN
 from holdfast.pipeline.flow_gate import FlowGate
 from holdfast.pipeline.ticket import Ticket
@@ -16,60 +16,59 @@ from holdfast.pipeline.ticket import Ticket
 
 def started(kafka: BrokerProcess, seconds: float = 30.0) -> Ticket:
     ticket = Ticket(settings_of(kafka, seconds), end=end_by_exception)
-    assert ticket.take()
+    ticket.take()
     return ticket
 
 
-@contextmanager
-def code_of_end() -> Iterator[list[int]]:
-    codes: list[int] = []
+def code_of(ticket: Ticket, wanted: int = REPLACED) -> int:
+    """The code that a process ends with after it has lost a flow."""
     with pytest.raises(Ended) as ended:
-        yield codes
-    codes.append(ended.value.code)
+        ticket.end(wanted, "A flow is lost.")
+    return ended.value.code
 
 
-def test_the_last_one_stays(kafka: BrokerProcess) -> None:
+def test_the_last_one_comes_back_and_any_other_gives_way(kafka: BrokerProcess) -> None:
     first, second = started(kafka), started(kafka)
+    second.take()
+    first.take()  # one each, however many flows there are
     for _ in range(2):
-        second.check()
-        with code_of_end() as codes:
-            first.check()
-        assert codes == [REPLACED]
-    with code_of_end() as codes:
-        started(kafka).end(REPLACED, "A flow is lost.")
-    assert codes == [START_AGAIN]
-    with code_of_end() as codes:
-        second.end(REPLACED, "A flow is lost.")
-    assert codes == [REPLACED]
+        assert (code_of(first), code_of(second)) == (REPLACED, START_AGAIN)
+    third = started(kafka)
+    assert [code_of(each) for each in (first, second, third)] == [REPLACED, REPLACED, START_AGAIN]
+    assert code_of(first, START_AGAIN) == START_AGAIN
 
 
 def test_an_answer_that_was_lost_changes_nothing(kafka: BrokerProcess) -> None:
     ticket = started(kafka)
     before = ticket._epochs._producer
-    ticket.check()
+    assert code_of(ticket) == START_AGAIN
     ticket._epochs._producer = before  # as if Kafka had said nothing of the new one
-    ticket.check()
-    ticket.check()
+    assert code_of(ticket) == code_of(ticket) == START_AGAIN
 
 
-def test_without_a_broker_nobody_is_replaced(fresh_kafka: BrokerProcess) -> None:
+def test_without_a_broker_there_is_no_ticket_and_nobody_is_replaced(
+    fresh_kafka: BrokerProcess,
+) -> None:
     ticket = started(fresh_kafka, seconds=1.0)
     fresh_kafka.kill()
-    ticket.check()
-    with code_of_end() as codes:
-        ticket.end(REPLACED, "A flow is lost.")
-    assert codes == [START_AGAIN]
-    with code_of_end() as codes:
-        ticket.end(START_AGAIN, "The place in the group is lost.")
-    assert codes == [START_AGAIN]
+    assert code_of(ticket) == START_AGAIN
     late = Ticket(settings_of(fresh_kafka, 1.0), end=end_by_exception)
-    assert not late.take()
+    with pytest.raises(TransientError):
+        late.take()
     fresh_kafka.start()
-    assert late.take()
-    late.check()
-    with code_of_end() as codes:
-        ticket.check()
-    assert codes == [REPLACED]
+    late.take()
+    assert (code_of(ticket), code_of(late)) == (REPLACED, START_AGAIN)
+
+
+def test_a_broker_that_is_back_in_time_is_asked(fresh_kafka: BrokerProcess) -> None:
+    """What was replaced must not come back because its connection had broken meanwhile."""
+    older = started(fresh_kafka)
+    started(fresh_kafka)
+    fresh_kafka.kill()
+    with ThreadPoolExecutor(1) as pool:
+        code = pool.submit(code_of, older)
+        fresh_kafka.start()
+        assert code.result(60) == REPLACED
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -85,9 +84,9 @@ def test_of_two_that_replace_each_other_the_later_one_comes_back(kafka: BrokerPr
 
     def lost(world: World, gate: FlowGate) -> int:
         world.send(b"k", b"v")
-        with code_of_end() as codes:
+        with pytest.raises(Ended) as ended:
             Feeder(world.connection, gate).batch()
-        return codes[0]
+        return ended.value.code
 
     first, second = worlds
     older, newer = started(kafka), started(kafka)

@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError
 from holdfast.client.connection import parse_addresses
 from holdfast.client.kafka_errors import translate
 from holdfast.client.settings import ClientSettings
-from holdfast.errors import TimedOutError, UnavailableError, UnreachableError
+from holdfast.errors import TimedOutError, TransientError, UnavailableError, UnreachableError
 from holdfast.pipeline.bulk.links import Call, Link
 from holdfast.pipeline.bulk.login import Security
 from holdfast.wire.protocol.generated.find_coordinator_request import FindCoordinatorRequest
@@ -98,13 +98,22 @@ class Cluster:
         leaders answers may be on their way."""
         if self._guide is None or _has_ended(self._guide):
             self._guide = self._first()
-        return self._guide.ask(call, request)
+        try:
+            return self._guide.ask(call, request)
+        except TransientError:
+            self._pass_over()  # it would be the first to be asked again
+            raise
 
     def _first(self) -> Link:
-        for address in self._bootstrap[:-1]:
+        for _ in self._bootstrap[1:]:
             with suppress(UnreachableError, TimedOutError):
-                return self._connect(address)
-        return self._connect(self._bootstrap[-1])
+                return self._connect(self._bootstrap[0])
+            self._pass_over()
+        return self._connect(self._bootstrap[0])
+
+    def _pass_over(self) -> None:
+        """Ask the first address last from here on."""
+        self._bootstrap.append(self._bootstrap.pop(0))
 
     def _link(self, address: tuple[str, int]) -> Link:
         if address not in self._links or _has_ended(self._links[address]):

@@ -208,3 +208,23 @@ def test_a_code_of_a_later_broker_is_an_error_of_ours() -> None:
         with pytest.raises(HoldfastError, match="999"):
             cluster.coordinator(TRANSACTION, "a")
         cluster.forget()
+
+
+def test_a_broker_that_says_nothing_is_asked_last() -> None:
+    def silent(connection: socket.socket) -> None:
+        heard(connection)
+        assert connection.recv(1) == b""  # the client has given up
+
+    def talk(connection: socket.socket) -> None:
+        answer(connection, heard(connection), coordinator(1234))
+
+    with serving(silent) as mute, serving(talk) as port:
+        bootstrap = f"127.0.0.1:{mute},127.0.0.1:{port}"
+        settings = ClientSettings(bootstrap=bootstrap, client_id="test", request_timeout=0.5)
+        cluster = Cluster(settings)
+        with pytest.raises(TimedOutError):
+            cluster.coordinator(TRANSACTION, "a")
+        cluster.forget()
+        with pytest.raises(UnreachableError, match="1234"):  # nobody is there
+            cluster.coordinator(TRANSACTION, "a")
+        cluster.forget()
