@@ -36,8 +36,8 @@ def produce(
     json_lines: Annotated[
         bool,
         typer.Option("--json", "-j", help="A line is a JSON object with key, value, headers, "
-                     "timestamp (ms), partition, all but the value if you like; or what "
-                     "'consume -o json' prints."),
+                     "timestamp (ms), partition, of which all but the value may be left out; or "
+                     "what 'consume -o json' prints."),
     ] = False,
     headers: Annotated[
         list[str] | None,
