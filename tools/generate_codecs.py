@@ -18,7 +18,20 @@ from holdfast.wire.protocol.apis import APIS
 GENERATED = Path(__file__).parents[1] / "src/holdfast/wire/protocol/generated"
 CLIENTS = "kafka-clients"
 GROUPS = "kafka-group-coordinator"
-GROUP_RECORDS = ("GroupMetadataKey", "GroupMetadataValue", "OffsetCommitKey", "OffsetCommitValue")
+GROUP_RECORDS = [
+    f"{kind}{part}"
+    for kind in (
+        "GroupMetadata",
+        "OffsetCommit",
+        "ConsumerGroupMetadata",
+        "ConsumerGroupMemberMetadata",
+        "ConsumerGroupTargetAssignmentMetadata",
+        "ConsumerGroupTargetAssignmentMember",
+        "ConsumerGroupCurrentMemberAssignment",
+        "ConsumerGroupRegularExpression",
+    )
+    for part in ("Key", "Value")
+]
 
 
 def api_messages(jar: Path) -> list[Message]:
@@ -53,7 +66,7 @@ def messages() -> list[Message]:
 
 
 def generate(folder: Path) -> None:
-    """Writes every module anew, and removes what no longer belongs."""
+    """Writes every module again, and removes obsolete ones."""
     modules = {"__init__": '"""Written by tools/generate_codecs.py: one module for a message."""\n'}
     modules |= {read.module: module(read) for read in messages()}
     folder.mkdir(parents=True, exist_ok=True)

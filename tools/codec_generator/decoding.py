@@ -21,7 +21,8 @@ class Decoding:
         self._uuids: list[str] = []
         self.source.emit("end = len(buffer)")
         if any(field.is_array for struct in message.structs for field in struct.fields):
-            self.source.emit("room = MOST_ELEMENTS")
+            most = "MOST_REQUESTED" if message.kind == "request" else "MOST_ELEMENTS"
+            self.source.emit(f"room = {most}")
         value = self._struct(message.root)
         self._flush()
         self.source.emit(f"return {value}")

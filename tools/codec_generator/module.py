@@ -10,6 +10,7 @@ from tools.codec_generator.types import declaration
 
 _PRIMITIVES = (
     "MOST_ELEMENTS",
+    "MOST_REQUESTED",
     "MOST_TAGS",
     "UNDECODABLE",
     "ZERO_UUID",

@@ -25,7 +25,7 @@ def literal(field: Field) -> str:
 
 
 def empty(field: Field) -> str:
-    """What stands for None in a version that has no null for the field."""
+    """The value for None in a version that has no null for the field."""
     if field.is_array:
         return "[]"
     return '""' if field.type == "string" else 'b""'
@@ -38,7 +38,7 @@ def declaration(field: Field, kind: str) -> str:
 
 
 def is_set(field: Field, value: str) -> str:
-    """Whether a tagged field differs from its default, and so has to be written."""
+    """Code that is true if a tagged field differs from its default, and must be written."""
     if field.default is None and field.type != "uuid":
         return f"{value} is not None"
     if field.default == []:

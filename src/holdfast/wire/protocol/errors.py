@@ -1,10 +1,10 @@
-"""Kafka's error codes, and what is raised for bytes that are no message."""
+"""Kafka's error codes, and the error for malformed messages."""
 
 from enum import IntEnum
 
 
 class MalformedMessage(Exception):
-    """These bytes are not the message they claim to be. Nothing else is raised for bad bytes."""
+    """The bytes are not a valid message. Decoders raise nothing else for bad bytes."""
 
 
 class ErrorCode(IntEnum):

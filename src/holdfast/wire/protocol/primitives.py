@@ -1,7 +1,7 @@
-"""What the generated codecs share: the parts of the encoding that are rare, long or fallible.
+"""Functions that the generated codecs share, for the rare, long or fallible parts of the encoding.
 
-The generated code reads and writes the common case inline; a length below 128, for example, is
-one byte, and only a longer one comes here.
+The generated code reads and writes the common case inline. A length below 128, for example, is
+one byte; only a longer one is read here.
 """
 
 import struct
@@ -15,13 +15,15 @@ Buffer = bytes | bytearray | memoryview
 ZERO_UUID = UUID(int=0)
 LONGEST_STRING = 0x7FFF
 
-# An element may take one byte on the wire and a hundred in memory, and all are decoded at one go:
-# without bounds a single frame could fill the memory and keep everyone else waiting.
+# An element may take one byte on the wire and a hundred in memory, and a message is decoded in one
+# go. Without limits a single frame could fill the memory and block all other clients. A request
+# lists what its client names; a response may list everything that exists.
 MOST_ELEMENTS = 1 << 18
+MOST_REQUESTED = 1 << 14
 MOST_TAGS = 32
 
 UNDECODABLE = (struct.error, IndexError, UnicodeDecodeError)
-"""What reading past the end, or text that is not UTF-8, raises inside a generated decoder."""
+"""Raised inside a generated decoder by a read past the end or by text that is not UTF-8."""
 
 
 @lru_cache(maxsize=4096)
@@ -31,8 +33,8 @@ def uuid_of(raw: bytes) -> UUID:
 
 
 def bad_length(field: str, length: int) -> MalformedMessage:
-    """The error for a length that is null where it must not be, beyond the end, or absurd."""
-    return MalformedMessage(f"{field} claims a length of {length}: that cannot be")
+    """The error for a length that is null but must not be, beyond the end, or far too large."""
+    return MalformedMessage(f"{field} has an impossible length of {length}")
 
 
 def read_uvarint(buffer: memoryview, position: int) -> tuple[int, int]:
@@ -44,7 +46,7 @@ def read_uvarint(buffer: memoryview, position: int) -> tuple[int, int]:
 
 
 def read_long_uvarint(buffer: memoryview, position: int, first: int) -> tuple[int, int]:
-    """A varint whose `first` byte, already read, says that more follow."""
+    """A varint whose `first` byte was already read and is followed by more."""
     second = buffer[position]
     if second < 0x80:  # up to 16 KB, which most record batches are
         return first & 0x7F | second << 7, position + 1
@@ -59,7 +61,7 @@ def read_long_uvarint(buffer: memoryview, position: int, first: int) -> tuple[in
 
 
 def read_long_string_length(buffer: memoryview, position: int, first: int) -> tuple[int, int]:
-    """Like `read_long_uvarint`, for the length of a string plus one: Kafka bounds strings."""
+    """Like `read_long_uvarint`, for a string's length plus one: Kafka limits strings."""
     length, position = read_long_uvarint(buffer, position, first)
     if length > LONGEST_STRING + 1:
         raise MalformedMessage(f"A string of {length - 1} bytes is longer than {LONGEST_STRING}")
@@ -67,7 +69,7 @@ def read_long_string_length(buffer: memoryview, position: int, first: int) -> tu
 
 
 def skip_tags(buffer: memoryview, position: int, count: int) -> int:
-    """The position after `count` unknown tagged fields. A count has one byte: more is absurd."""
+    """The position after `count` unknown tagged fields. A valid count fits in one byte."""
     if count > MOST_TAGS:
         raise bad_length("A section of tagged fields", count)
     for _ in range(count):
@@ -75,7 +77,7 @@ def skip_tags(buffer: memoryview, position: int, count: int) -> int:
         size, position = read_uvarint(buffer, position)
         position += size
     if position > len(buffer):
-        raise MalformedMessage("A tagged field reaches beyond the end of its message")
+        raise MalformedMessage("A tagged field extends beyond the end of its message")
     return position
 
 
@@ -88,7 +90,7 @@ def skip_tagged_fields(buffer: memoryview, position: int) -> int:
 
 
 def uvarint(value: int) -> bytes:
-    """`value`, which is not negative, as an unsigned varint."""
+    """A non-negative `value` as an unsigned varint."""
     if 0x7F < value < 0x4000:
         return bytes((value & 0x7F | 0x80, value >> 7))
     out = bytearray()

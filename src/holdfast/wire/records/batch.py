@@ -1,6 +1,6 @@
 """Record batches, version 2: header, walking, building.
 
-A batch is opaque wherever it can be: only its 61-byte header is read on the way in and out.
+Batches are mostly opaque: the broker reads only their 61-byte headers.
 """
 
 import struct
@@ -15,13 +15,13 @@ from holdfast.wire.records.record import Record, decode_records, encode_record
 HEADER = struct.Struct(">qiibIhiqqqhii")
 HEADER_SIZE = HEADER.size
 LENGTH_OFFSET = 12
-"""Base offset and length itself are not counted in the length."""
+"""The length does not include the base offset and the length field itself."""
 MIN_LENGTH = HEADER_SIZE - LENGTH_OFFSET
 CRC_START = 21
-"""The CRC covers what follows it, so base offset and leader epoch can be rewritten freely."""
+"""The CRC covers the bytes after it, so base offset and leader epoch can be rewritten freely."""
 MAGIC = 2
 LEADER_EPOCH = 0
-"""There is one broker, and it has always been the leader."""
+"""There is one broker, which is always the leader."""
 
 COMPRESSION_BITS = 0x07
 LOG_APPEND_TIME_BIT = 0x08
@@ -44,12 +44,14 @@ _MAX_TIMESTAMP = struct.Struct(">q")
 _MAX_TIMESTAMP_POSITION = 35
 _PRODUCER = struct.Struct(">qh")
 _PRODUCER_POSITION = 43
+_SEQUENCE = struct.Struct(">i")
+_SEQUENCE_POSITION = 53
 _MARKER_KEY = struct.Struct(">hh")
 _MARKER_VALUE = struct.Struct(">hi")
 
 
 class MalformedBatch(ValueError):
-    """These bytes are not a batch of version 2, or only a part of one."""
+    """The bytes are not a complete batch of version 2."""
 
 
 class BatchHeader(NamedTuple):
@@ -107,7 +109,7 @@ class BatchHeader(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """How a transaction ended, as its control record tells."""
+    """The end of a transaction, from its control record."""
 
     commit: bool
     coordinator_epoch: int
@@ -117,27 +119,33 @@ class Marker(NamedTuple):
 
 
 def header_of(buffer: bytes | bytearray | memoryview, position: int = 0) -> BatchHeader:
-    """The header at `position`, unchecked; there must be 61 bytes."""
+    """The header at `position`, unchecked. The buffer must have 61 bytes there."""
     return BatchHeader._make(HEADER.unpack_from(buffer, position))
 
 
 def peek_compression(batches: memoryview) -> int:
-    """The codec that a batch names; 0, which is none, for what is no batch."""
+    """The compression codec of a batch; 0 (none) if the bytes are not a batch."""
     if len(batches) < HEADER_SIZE:
         return Compression.NONE
     return batches[_ATTRIBUTES_POSITION + 1] & COMPRESSION_BITS
 
 
 def peek_transaction(batches: memoryview) -> tuple[int, int] | None:
-    """Producer id and epoch of a transactional batch; None for others, and for what is no batch."""
+    """Producer id and epoch of a transactional batch; None for all other bytes."""
     if len(batches) < HEADER_SIZE or not batches[_ATTRIBUTES_POSITION + 1] & TRANSACTIONAL_BIT:
         return None
     producer: tuple[int, int] = _PRODUCER.unpack_from(batches, _PRODUCER_POSITION)
     return producer
 
 
+def peek_sequence(batch: memoryview) -> int:
+    """The first sequence number of a batch, which must have a whole header."""
+    sequence: int = _SEQUENCE.unpack_from(batch, _SEQUENCE_POSITION)[0]
+    return sequence
+
+
 def crc_of(batch: bytes | bytearray | memoryview) -> int:
-    """The CRC-32C that the header of this one batch should carry."""
+    """The CRC-32C that the header of this batch should have."""
     return int(crc32c(memoryview(batch)[CRC_START:]))
 
 
@@ -160,7 +168,7 @@ def iterate_batches(
 
 
 def records_of(batch: bytes | bytearray | memoryview) -> Iterator[Record]:
-    """The records of one batch, decompressed. Raises UndecodableRecords if the inside is bad."""
+    """The records of one batch, decompressed. Raises UndecodableRecords if they are invalid."""
     header = header_of(batch)
     return decode_records(
         memoryview(batch)[HEADER_SIZE : header.size],
@@ -184,7 +192,7 @@ def build_batch(
     control: bool = False,
     compression: Compression = Compression.NONE,
 ) -> bytearray:
-    """A batch of records at dense offsets. A (key, value) pair gets `timestamp`."""
+    """A batch of records at consecutive offsets. A (key, value) pair gets `timestamp`."""
     made = [
         record if isinstance(record, Record) else Record(-1, timestamp, *record, ())
         for record in records
@@ -203,7 +211,7 @@ def build_batch(
 
 
 def assemble(header: BatchHeader, records: Iterable[Record]) -> bytearray:
-    """A batch with this header and these records; length, count and CRC are made to fit."""
+    """A batch with this header and these records; length, count and CRC are computed."""
     payload = bytearray()
     count = 0
     for record in records:
@@ -236,7 +244,7 @@ def control_batch(
 
 
 def marker_of(batch: bytes | bytearray | memoryview) -> Marker | None:
-    """What a control batch says; None if it is emptied by compaction, or of another kind."""
+    """The marker in a control batch; None if compaction emptied the batch, or for other kinds."""
     for record in records_of(batch):
         if record.key is None or record.value is None:
             return None
@@ -250,17 +258,17 @@ def marker_of(batch: bytes | bytearray | memoryview) -> Marker | None:
 
 
 def assign_offset(batch: memoryview, base_offset: int, batch_length: int) -> None:
-    """Give a received batch its place in the log, in place. The CRC stays as it is."""
+    """Write the log offset into a received batch, in place. The CRC stays valid."""
     _OFFSET_AND_EPOCH.pack_into(batch, 0, base_offset, batch_length, LEADER_EPOCH)
 
 
 def stamp_append_time(batch: memoryview, attributes: int, now_ms: int) -> None:
-    """Make `now_ms` the time of every record, in place, and the CRC right again."""
+    """Set the time of every record to `now_ms`, in place, and update the CRC."""
     _ATTRIBUTES.pack_into(batch, _ATTRIBUTES_POSITION, attributes | LOG_APPEND_TIME_BIT)
     _MAX_TIMESTAMP.pack_into(batch, _MAX_TIMESTAMP_POSITION, now_ms)
     seal(batch)
 
 
 def seal(batch: bytearray | memoryview) -> None:
-    """Write the CRC that fits the rest."""
+    """Compute and write the CRC."""
     _CRC.pack_into(batch, _CRC_POSITION, crc_of(batch))

@@ -1,4 +1,4 @@
-"""What is inside a compressed batch, within a bound: a few kilobytes can claim to be gigabytes."""
+"""Compression of batches. Decompression has a size limit: kilobytes can unpack to gigabytes."""
 
 from collections.abc import Callable
 from enum import IntEnum
@@ -6,7 +6,7 @@ from enum import IntEnum
 import cramjam
 
 MAX_OUTPUT = 256 * 1024 * 1024
-"""No batch may unfold to more. Far above what clients make of `max.message.bytes`."""
+"""Limit of a decompressed batch. Far above what clients produce with `max.message.bytes`."""
 
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER = 16
@@ -23,7 +23,11 @@ class Compression(IntEnum):
 
 
 class UndecodableRecords(ValueError):
-    """The inside of a batch is not what its header says: bad compression or bad records."""
+    """The content of a batch does not match its header: bad compression or bad records."""
+
+
+class DecompressedTooLarge(UndecodableRecords):
+    """The batch decompresses to more bytes than the reader allows."""
 
 
 def compress(codec: Compression, data: bytes | bytearray | memoryview) -> bytes:
@@ -37,18 +41,16 @@ def compress(codec: Compression, data: bytes | bytearray | memoryview) -> bytes:
     return bytes(_COMPRESSORS[codec](data))
 
 
-def decompress(
-    codec: int, data: bytes | memoryview, limit: int = MAX_OUTPUT
-) -> bytes | bytearray | memoryview:
-    """The plain bytes; raises UndecodableRecords for garbage and for more than `limit` bytes."""
+def decompress(codec: int, data: bytes | memoryview, limit: int = MAX_OUTPUT) -> bytes | bytearray:
+    """The decompressed bytes. Raises UndecodableRecords for bad data or above `limit` bytes."""
     if codec == Compression.NONE:
-        return data
+        return bytes(data)
     if codec == Compression.SNAPPY:
         return _snappy(data, limit)
     decompress_into = _DECOMPRESSORS.get(codec)
     if decompress_into is None:
         raise UndecodableRecords(f"Unknown compression codec {codec}")
-    # The formats do not reliably tell the unpacked size. Growing a fixed buffer keeps the bound.
+    # The formats do not reliably store the unpacked size. A growing fixed buffer keeps the limit.
     size = min(limit, max(64 * 1024, 8 * len(data)))
     while True:
         output = bytearray(size)
@@ -58,10 +60,13 @@ def decompress(
             if "failed to write whole buffer" not in str(error):
                 raise UndecodableRecords(f"Compressed records cannot be read: {error}") from None
             if size >= limit:
-                raise UndecodableRecords(f"Records unfold to more than {limit} bytes") from None
+                raise DecompressedTooLarge(
+                    f"Records decompress to more than {limit} bytes"
+                ) from None
             size = min(limit, 8 * size)
         else:
-            return memoryview(output)[:written]
+            del output[written:]
+            return output
 
 
 def _snappy(data: bytes | memoryview, limit: int) -> bytes | bytearray:
@@ -82,7 +87,7 @@ def _snappy(data: bytes | memoryview, limit: int) -> bytes | bytearray:
 def _snappy_block(block: bytes | memoryview, limit: int) -> bytes:
     try:
         if cramjam.snappy.decompress_raw_len(block) > limit:
-            raise UndecodableRecords("Records unfold to more bytes than allowed")
+            raise DecompressedTooLarge(f"Records unpack to more than {limit} bytes")
         return bytes(cramjam.snappy.decompress_raw(block))
     except cramjam.DecompressionError as error:
         raise UndecodableRecords(f"Compressed records cannot be read: {error}") from None

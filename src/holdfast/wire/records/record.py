@@ -7,21 +7,21 @@ from holdfast.wire.records.compression import UndecodableRecords, decompress
 
 
 class Record(NamedTuple):
-    """One record, with its offset and time in full."""
+    """One record, with absolute offset and time."""
 
     offset: int
     timestamp: int
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[bytes, bytes | None], ...] = ()
-    """Names stay bytes: clients write UTF-8, but nothing makes them."""
+    """Names stay bytes: clients should write UTF-8, but nothing enforces it."""
 
 
 class Outline(NamedTuple):
-    """What admission to a log asks of a record."""
+    """Time and offset of a record, relative to its batch."""
 
     timestamp_delta: int
-    has_key: bool
+    offset_delta: int
 
 
 def decode_records(
@@ -33,10 +33,10 @@ def decode_records(
     base_timestamp: int,
     append_time: int | None,
 ) -> Iterator[Record]:
-    """Exactly `count` records that fill `payload`; anything else raises UndecodableRecords."""
+    """The `count` records in `payload`. Raises UndecodableRecords unless they fill it exactly."""
     if count <= 0:
         return
-    data = bytes(decompress(compression, payload))
+    data = decompress(compression, payload)
     position = 0
     try:
         for _ in range(count):
@@ -64,9 +64,8 @@ def decode_records(
         raise UndecodableRecords("A batch has more bytes than its records")
 
 
-def outlines(payload: bytes | memoryview, *, count: int, compression: int) -> Iterator[Outline]:
-    """Time and presence of a key, record by record, without touching the rest."""
-    data = bytes(decompress(compression, payload))
+def outlines(data: bytes | bytearray, count: int) -> Iterator[Outline]:
+    """The outlines of `count` uncompressed records, without decoding the rest of each."""
     position = 0
     try:
         for _ in range(count):
@@ -75,9 +74,8 @@ def outlines(payload: bytes | memoryview, *, count: int, compression: int) -> It
             if size < 0 or end > len(data):
                 raise UndecodableRecords("A record is longer than its batch")
             timestamp_delta, position = read_varint(data, position + 1)
-            _, position = read_varint(data, position)
-            key_size, _ = read_varint(data, position)
-            yield Outline(timestamp_delta, key_size >= 0)
+            offset_delta, _ = read_varint(data, position)
+            yield Outline(timestamp_delta, offset_delta)
             position = end
     except IndexError:
         raise UndecodableRecords("A batch ends within a record") from None
@@ -86,7 +84,7 @@ def outlines(payload: bytes | memoryview, *, count: int, compression: int) -> It
 
 
 def encode_record(output: bytearray, record: Record, base_offset: int, base_timestamp: int) -> None:
-    """Append `record` to `output` as it stands inside a batch with this base."""
+    """Append `record` to `output`, encoded relative to the batch's base offset and timestamp."""
     body = bytearray(1)  # attributes: unused by the protocol
     write_varint(body, record.timestamp - base_timestamp)
     write_varint(body, record.offset - base_offset)
@@ -98,14 +96,14 @@ def encode_record(output: bytearray, record: Record, base_offset: int, base_time
 
 
 def pack_headers(headers: Sequence[tuple[bytes, bytes | None]]) -> bytes:
-    """Their number, and they, as at the end of a record."""
+    """The headers as encoded at the end of a record: their number, then each of them."""
     output = bytearray()
     _write_headers(output, headers)
     return bytes(output)
 
 
 def unpack_headers(data: bytes) -> tuple[tuple[bytes, bytes | None], ...]:
-    """The reverse; anything else than headers, all of them and no more, raises."""
+    """The headers that `pack_headers` encoded. Raises UndecodableRecords for any other bytes."""
     try:
         headers, position = _read_headers(data, 0)
     except IndexError:
@@ -115,8 +113,8 @@ def unpack_headers(data: bytes) -> tuple[tuple[bytes, bytes | None], ...]:
     return headers
 
 
-def read_varint(data: bytes, position: int) -> tuple[int, int]:
-    """A zigzag varint and the position after it. IndexError past the end."""
+def read_varint(data: bytes | bytearray, position: int) -> tuple[int, int]:
+    """A zigzag varint and the position after it. Raises IndexError past the end."""
     byte = data[position]
     position += 1
     if byte < 0x80:
@@ -142,22 +140,24 @@ def write_varint(output: bytearray, value: int) -> None:
     output.append(value)
 
 
-def _read_bytes(data: bytes, position: int) -> tuple[bytes | None, int]:
+def _read_bytes(data: bytes | bytearray, position: int) -> tuple[bytes | None, int]:
     size, position = read_varint(data, position)
     if size < 0:
         return None, position
     end = position + size
     if end > len(data):
         raise UndecodableRecords("A field is longer than its batch")
-    return data[position:end], end
+    return bytes(data[position:end]), end
 
 
-def _read_headers(data: bytes, position: int) -> tuple[tuple[tuple[bytes, bytes | None], ...], int]:
+def _read_headers(
+    data: bytes | bytearray, position: int
+) -> tuple[tuple[tuple[bytes, bytes | None], ...], int]:
     count, position = read_varint(data, position)
     if count == 0:
         return (), position
     if count < 0 or count > len(data):
-        raise UndecodableRecords("A record claims an impossible number of headers")
+        raise UndecodableRecords("A record has an impossible number of headers")
     headers = []
     for _ in range(count):
         name, position = _read_bytes(data, position)

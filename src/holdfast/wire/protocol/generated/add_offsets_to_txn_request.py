@@ -107,8 +107,8 @@ def _encode_3(message: AddOffsetsToTxnRequest) -> list[Buffer]:
     return [out]
 
 
-_DECODERS = {0: _decode_0, 1: _decode_0, 2: _decode_0, 3: _decode_3}
-_ENCODERS = {0: _encode_0, 1: _encode_0, 2: _encode_0, 3: _encode_3}
+_DECODERS = {0: _decode_0, 1: _decode_0, 2: _decode_0, 3: _decode_3, 4: _decode_3}
+_ENCODERS = {0: _encode_0, 1: _encode_0, 2: _encode_0, 3: _encode_3, 4: _encode_3}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> AddOffsetsToTxnRequest:

@@ -28,8 +28,16 @@ class AddPartitionsToTxnTopicResult:
 
 
 @dataclass(slots=True)
+class AddPartitionsToTxnResult:
+    transactional_id: str = ''
+    topic_results: list[AddPartitionsToTxnTopicResult] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class AddPartitionsToTxnResponse:
     throttle_time_ms: int = 0
+    error_code: int = 0
+    results_by_transaction: list[AddPartitionsToTxnResult] = field(default_factory=list)
     results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] = field(default_factory=list)
 
 
@@ -130,6 +138,82 @@ def _decode_3(buffer: memoryview, position: int) -> AddPartitionsToTxnResponse:
     return AddPartitionsToTxnResponse(throttle_time_ms=throttle_time_ms, results_by_topic_v3_and_below=results_by_topic_v3_and_below)
 
 
+def _decode_4(buffer: memoryview, position: int) -> AddPartitionsToTxnResponse:
+    end = len(buffer)
+    room = MOST_ELEMENTS
+    results_by_transaction: list[AddPartitionsToTxnResult]
+    throttle_time_ms, error_code, count = _unpack_ihB(buffer, position)
+    position += 7
+    if count > 127:
+        count, position = read_long_uvarint(buffer, position, count)
+    count -= 1
+    room -= count
+    if not 0 <= count * 3 <= end - position or room < 0:
+        raise bad_length("results_by_transaction", count)
+    results_by_transaction = []
+    for _ in range(count):
+        length = buffer[position]
+        position += 1
+        if length > 127:
+            length, position = read_long_string_length(buffer, position, length)
+        stop = position + length - 1
+        if not position <= stop <= end:
+            raise bad_length("add_partitions_to_txn_result_transactional_id", stop - position)
+        add_partitions_to_txn_result_transactional_id = str(buffer[position:stop], "utf-8")
+        position = stop
+        add_partitions_to_txn_result_topic_results: list[AddPartitionsToTxnTopicResult]
+        count = buffer[position]
+        position += 1
+        if count > 127:
+            count, position = read_long_uvarint(buffer, position, count)
+        count -= 1
+        room -= count
+        if not 0 <= count * 3 <= end - position or room < 0:
+            raise bad_length("add_partitions_to_txn_result_topic_results", count)
+        add_partitions_to_txn_result_topic_results = []
+        for _ in range(count):
+            length = buffer[position]
+            position += 1
+            if length > 127:
+                length, position = read_long_string_length(buffer, position, length)
+            stop = position + length - 1
+            if not position <= stop <= end:
+                raise bad_length("add_partitions_to_txn_topic_result_name", stop - position)
+            add_partitions_to_txn_topic_result_name = str(buffer[position:stop], "utf-8")
+            position = stop
+            add_partitions_to_txn_topic_result_results_by_partition: list[AddPartitionsToTxnPartitionResult]
+            count = buffer[position]
+            position += 1
+            if count > 127:
+                count, position = read_long_uvarint(buffer, position, count)
+            count -= 1
+            room -= count
+            if not 0 <= count * 7 <= end - position or room < 0:
+                raise bad_length("add_partitions_to_txn_topic_result_results_by_partition", count)
+            add_partitions_to_txn_topic_result_results_by_partition = []
+            for _ in range(count):
+                add_partitions_to_txn_partition_result_partition_index, add_partitions_to_txn_partition_result_partition_error_code, tags = _unpack_ihB(buffer, position)
+                position += 7
+                if tags:
+                    position = skip_tags(buffer, position, tags)
+                add_partitions_to_txn_topic_result_results_by_partition.append(AddPartitionsToTxnPartitionResult(partition_index=add_partitions_to_txn_partition_result_partition_index, partition_error_code=add_partitions_to_txn_partition_result_partition_error_code))
+            tags = buffer[position]
+            position += 1
+            if tags:
+                position = skip_tags(buffer, position, tags)
+            add_partitions_to_txn_result_topic_results.append(AddPartitionsToTxnTopicResult(name=add_partitions_to_txn_topic_result_name, results_by_partition=add_partitions_to_txn_topic_result_results_by_partition))
+        tags = buffer[position]
+        position += 1
+        if tags:
+            position = skip_tags(buffer, position, tags)
+        results_by_transaction.append(AddPartitionsToTxnResult(transactional_id=add_partitions_to_txn_result_transactional_id, topic_results=add_partitions_to_txn_result_topic_results))
+    tags = buffer[position]
+    position += 1
+    if tags:
+        position = skip_tags(buffer, position, tags)
+    return AddPartitionsToTxnResponse(throttle_time_ms=throttle_time_ms, error_code=error_code, results_by_transaction=results_by_transaction)
+
+
 def _encode_0(message: AddPartitionsToTxnResponse) -> list[Buffer]:
     out = bytearray()
     out += _pack_ii(message.throttle_time_ms, len(message.results_by_topic_v3_and_below))
@@ -171,8 +255,50 @@ def _encode_3(message: AddPartitionsToTxnResponse) -> list[Buffer]:
     return [out]
 
 
-_DECODERS = {0: _decode_0, 1: _decode_0, 2: _decode_0, 3: _decode_3}
-_ENCODERS = {0: _encode_0, 1: _encode_0, 2: _encode_0, 3: _encode_3}
+def _encode_4(message: AddPartitionsToTxnResponse) -> list[Buffer]:
+    out = bytearray()
+    out += _pack_ih(message.throttle_time_ms, message.error_code)
+    size = len(message.results_by_transaction) + 1
+    if size < 128:
+        out.append(size)
+    else:
+        out += uvarint(size)
+    for add_partitions_to_txn_result in message.results_by_transaction:
+        raw = add_partitions_to_txn_result.transactional_id.encode()
+        size = len(raw) + 1
+        if size < 128:
+            out.append(size)
+        else:
+            out += uvarint(size)
+        out += raw
+        size = len(add_partitions_to_txn_result.topic_results) + 1
+        if size < 128:
+            out.append(size)
+        else:
+            out += uvarint(size)
+        for add_partitions_to_txn_topic_result in add_partitions_to_txn_result.topic_results:
+            raw = add_partitions_to_txn_topic_result.name.encode()
+            size = len(raw) + 1
+            if size < 128:
+                out.append(size)
+            else:
+                out += uvarint(size)
+            out += raw
+            size = len(add_partitions_to_txn_topic_result.results_by_partition) + 1
+            if size < 128:
+                out.append(size)
+            else:
+                out += uvarint(size)
+            for add_partitions_to_txn_partition_result in add_partitions_to_txn_topic_result.results_by_partition:
+                out += _pack_ihB(add_partitions_to_txn_partition_result.partition_index, add_partitions_to_txn_partition_result.partition_error_code, 0)
+            out.append(0)
+        out.append(0)
+    out.append(0)
+    return [out]
+
+
+_DECODERS = {0: _decode_0, 1: _decode_0, 2: _decode_0, 3: _decode_3, 4: _decode_4, 5: _decode_4}
+_ENCODERS = {0: _encode_0, 1: _encode_0, 2: _encode_0, 3: _encode_3, 4: _encode_4, 5: _encode_4}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> AddPartitionsToTxnResponse:

@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -50,7 +50,7 @@ _pack_tB = Struct(">?B").pack
 
 def _decode_0(buffer: memoryview, position: int) -> AlterConfigsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     resources: list[AlterConfigsResource]
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -101,7 +101,7 @@ def _decode_0(buffer: memoryview, position: int) -> AlterConfigsRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> AlterConfigsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     resources: list[AlterConfigsResource]
     count = buffer[position]
     position += 1

@@ -5,7 +5,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -49,7 +49,7 @@ _pack_itB = Struct(">i?B").pack
 
 def _decode_0(buffer: memoryview, position: int) -> CreatePartitionsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[CreatePartitionsTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -93,7 +93,7 @@ def _decode_0(buffer: memoryview, position: int) -> CreatePartitionsRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> CreatePartitionsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[CreatePartitionsTopic]
     count = buffer[position]
     position += 1

@@ -5,7 +5,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -63,7 +63,7 @@ _pack_itB = Struct(">i?B").pack
 
 def _decode_2(buffer: memoryview, position: int) -> CreateTopicsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[CreatableTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -131,7 +131,7 @@ def _decode_2(buffer: memoryview, position: int) -> CreateTopicsRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> CreateTopicsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[CreatableTopic]
     count = buffer[position]
     position += 1

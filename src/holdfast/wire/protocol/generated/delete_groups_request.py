@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -28,7 +28,7 @@ _pack_i = Struct(">i").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DeleteGroupsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     groups_names: list[str]
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -50,7 +50,7 @@ def _decode_0(buffer: memoryview, position: int) -> DeleteGroupsRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> DeleteGroupsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     groups_names: list[str]
     count = buffer[position]
     position += 1

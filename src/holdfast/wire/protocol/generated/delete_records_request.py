@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -47,7 +47,7 @@ _pack_iqB = Struct(">iqB").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DeleteRecordsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[DeleteRecordsTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -82,7 +82,7 @@ def _decode_0(buffer: memoryview, position: int) -> DeleteRecordsRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> DeleteRecordsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[DeleteRecordsTopic]
     count = buffer[position]
     position += 1

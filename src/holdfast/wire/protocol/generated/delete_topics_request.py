@@ -5,7 +5,7 @@ from uuid import UUID
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     ZERO_UUID,
     Buffer,
@@ -43,7 +43,7 @@ _pack_uB = Struct(">16sB").pack
 
 def _decode_1(buffer: memoryview, position: int) -> DeleteTopicsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topic_names: list[str]
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -67,7 +67,7 @@ def _decode_1(buffer: memoryview, position: int) -> DeleteTopicsRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> DeleteTopicsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topic_names: list[str]
     count = buffer[position]
     position += 1
@@ -98,7 +98,7 @@ def _decode_4(buffer: memoryview, position: int) -> DeleteTopicsRequest:
 
 def _decode_6(buffer: memoryview, position: int) -> DeleteTopicsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[DeleteTopicState]
     count = buffer[position]
     position += 1

@@ -14,12 +14,15 @@ from holdfast.wire.protocol.primitives import (
 class DescribeClusterRequest:
     include_cluster_authorized_operations: bool = False
     endpoint_type: int = 1
+    include_fenced_brokers: bool = False
 
 
 _unpack_tB = Struct(">?B").unpack_from
 _unpack_tbB = Struct(">?bB").unpack_from
+_unpack_tbtB = Struct(">?b?B").unpack_from
 _pack_tB = Struct(">?B").pack
 _pack_tbB = Struct(">?bB").pack
+_pack_tbtB = Struct(">?b?B").pack
 
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeClusterRequest:
@@ -40,6 +43,15 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeClusterRequest:
     return DescribeClusterRequest(include_cluster_authorized_operations=include_cluster_authorized_operations, endpoint_type=endpoint_type)
 
 
+def _decode_2(buffer: memoryview, position: int) -> DescribeClusterRequest:
+    end = len(buffer)
+    include_cluster_authorized_operations, endpoint_type, include_fenced_brokers, tags = _unpack_tbtB(buffer, position)
+    position += 4
+    if tags:
+        position = skip_tags(buffer, position, tags)
+    return DescribeClusterRequest(include_cluster_authorized_operations=include_cluster_authorized_operations, endpoint_type=endpoint_type, include_fenced_brokers=include_fenced_brokers)
+
+
 def _encode_0(message: DescribeClusterRequest) -> list[Buffer]:
     out = bytearray()
     out += _pack_tB(message.include_cluster_authorized_operations, 0)
@@ -52,8 +64,14 @@ def _encode_1(message: DescribeClusterRequest) -> list[Buffer]:
     return [out]
 
 
-_DECODERS = {0: _decode_0, 1: _decode_1}
-_ENCODERS = {0: _encode_0, 1: _encode_1}
+def _encode_2(message: DescribeClusterRequest) -> list[Buffer]:
+    out = bytearray()
+    out += _pack_tbtB(message.include_cluster_authorized_operations, message.endpoint_type, message.include_fenced_brokers, 0)
+    return [out]
+
+
+_DECODERS = {0: _decode_0, 1: _decode_1, 2: _decode_2}
+_ENCODERS = {0: _encode_0, 1: _encode_1, 2: _encode_2}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> DescribeClusterRequest:

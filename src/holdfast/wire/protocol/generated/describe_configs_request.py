@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -47,7 +47,7 @@ _pack_ttB = Struct(">??B").pack
 
 def _decode_1(buffer: memoryview, position: int) -> DescribeConfigsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     resources: list[DescribeConfigsResource]
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -90,7 +90,7 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeConfigsRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> DescribeConfigsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     resources: list[DescribeConfigsResource]
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -133,7 +133,7 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeConfigsRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> DescribeConfigsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     resources: list[DescribeConfigsResource]
     count = buffer[position]
     position += 1

@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -33,7 +33,7 @@ _pack_tB = Struct(">?B").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeGroupsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     groups: list[str]
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -55,7 +55,7 @@ def _decode_0(buffer: memoryview, position: int) -> DescribeGroupsRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> DescribeGroupsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     groups: list[str]
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -79,7 +79,7 @@ def _decode_3(buffer: memoryview, position: int) -> DescribeGroupsRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> DescribeGroupsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     groups: list[str]
     count = buffer[position]
     position += 1
@@ -148,8 +148,8 @@ def _encode_5(message: DescribeGroupsRequest) -> list[Buffer]:
     return [out]
 
 
-_DECODERS = {0: _decode_0, 1: _decode_0, 2: _decode_0, 3: _decode_3, 4: _decode_3, 5: _decode_5}
-_ENCODERS = {0: _encode_0, 1: _encode_0, 2: _encode_0, 3: _encode_3, 4: _encode_3, 5: _encode_5}
+_DECODERS = {0: _decode_0, 1: _decode_0, 2: _decode_0, 3: _decode_3, 4: _decode_3, 5: _decode_5, 6: _decode_5}
+_ENCODERS = {0: _encode_0, 1: _encode_0, 2: _encode_0, 3: _encode_3, 4: _encode_3, 5: _encode_5, 6: _encode_5}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> DescribeGroupsRequest:

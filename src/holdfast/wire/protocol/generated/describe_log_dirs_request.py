@@ -5,7 +5,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -35,7 +35,7 @@ _pack_i = Struct(">i").pack
 
 def _decode_1(buffer: memoryview, position: int) -> DescribeLogDirsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[DescribableLogDirTopic] | None
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -68,7 +68,7 @@ def _decode_1(buffer: memoryview, position: int) -> DescribeLogDirsRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> DescribeLogDirsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[DescribableLogDirTopic] | None
     count = buffer[position]
     position += 1

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -28,7 +28,7 @@ class DescribeProducersRequest:
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeProducersRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[TopicRequest]
     count = buffer[position]
     position += 1

@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -42,7 +42,7 @@ _pack_iB = Struct(">iB").pack
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeTopicPartitionsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[TopicRequest]
     count = buffer[position]
     position += 1

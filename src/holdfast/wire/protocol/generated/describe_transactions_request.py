@@ -3,7 +3,7 @@ from dataclasses import dataclass, field
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -21,7 +21,7 @@ class DescribeTransactionsRequest:
 
 def _decode_0(buffer: memoryview, position: int) -> DescribeTransactionsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     transactional_ids: list[str]
     count = buffer[position]
     position += 1

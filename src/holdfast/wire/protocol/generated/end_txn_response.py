@@ -14,12 +14,16 @@ from holdfast.wire.protocol.primitives import (
 class EndTxnResponse:
     throttle_time_ms: int = 0
     error_code: int = 0
+    producer_id: int = -1
+    producer_epoch: int = -1
 
 
 _unpack_ih = Struct(">ih").unpack_from
 _unpack_ihB = Struct(">ihB").unpack_from
+_unpack_ihqhB = Struct(">ihqhB").unpack_from
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
+_pack_ihqhB = Struct(">ihqhB").pack
 
 
 def _decode_0(buffer: memoryview, position: int) -> EndTxnResponse:
@@ -38,6 +42,15 @@ def _decode_3(buffer: memoryview, position: int) -> EndTxnResponse:
     return EndTxnResponse(throttle_time_ms=throttle_time_ms, error_code=error_code)
 
 
+def _decode_5(buffer: memoryview, position: int) -> EndTxnResponse:
+    end = len(buffer)
+    throttle_time_ms, error_code, producer_id, producer_epoch, tags = _unpack_ihqhB(buffer, position)
+    position += 17
+    if tags:
+        position = skip_tags(buffer, position, tags)
+    return EndTxnResponse(throttle_time_ms=throttle_time_ms, error_code=error_code, producer_id=producer_id, producer_epoch=producer_epoch)
+
+
 def _encode_0(message: EndTxnResponse) -> list[Buffer]:
     out = bytearray()
     out += _pack_ih(message.throttle_time_ms, message.error_code)
@@ -50,8 +63,14 @@ def _encode_3(message: EndTxnResponse) -> list[Buffer]:
     return [out]
 
 
-_DECODERS = {0: _decode_0, 1: _decode_0, 2: _decode_0, 3: _decode_3, 4: _decode_3}
-_ENCODERS = {0: _encode_0, 1: _encode_0, 2: _encode_0, 3: _encode_3, 4: _encode_3}
+def _encode_5(message: EndTxnResponse) -> list[Buffer]:
+    out = bytearray()
+    out += _pack_ihqhB(message.throttle_time_ms, message.error_code, message.producer_id, message.producer_epoch, 0)
+    return [out]
+
+
+_DECODERS = {0: _decode_0, 1: _decode_0, 2: _decode_0, 3: _decode_3, 4: _decode_3, 5: _decode_5}
+_ENCODERS = {0: _encode_0, 1: _encode_0, 2: _encode_0, 3: _encode_3, 4: _encode_3, 5: _encode_5}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> EndTxnResponse:

@@ -1088,8 +1088,8 @@ def _encode_16(message: FetchResponse) -> list[Buffer]:
     return chunks
 
 
-_DECODERS = {4: _decode_4, 5: _decode_5, 6: _decode_5, 7: _decode_7, 8: _decode_7, 9: _decode_7, 10: _decode_7, 11: _decode_11, 12: _decode_12, 13: _decode_13, 14: _decode_13, 15: _decode_13, 16: _decode_16}
-_ENCODERS = {4: _encode_4, 5: _encode_5, 6: _encode_5, 7: _encode_7, 8: _encode_7, 9: _encode_7, 10: _encode_7, 11: _encode_11, 12: _encode_12, 13: _encode_13, 14: _encode_13, 15: _encode_13, 16: _encode_16}
+_DECODERS = {4: _decode_4, 5: _decode_5, 6: _decode_5, 7: _decode_7, 8: _decode_7, 9: _decode_7, 10: _decode_7, 11: _decode_11, 12: _decode_12, 13: _decode_13, 14: _decode_13, 15: _decode_13, 16: _decode_16, 17: _decode_16, 18: _decode_16}
+_ENCODERS = {4: _encode_4, 5: _encode_5, 6: _encode_5, 7: _encode_7, 8: _encode_7, 9: _encode_7, 10: _encode_7, 11: _encode_11, 12: _encode_12, 13: _encode_13, 14: _encode_13, 15: _encode_13, 16: _encode_16, 17: _encode_16, 18: _encode_16}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> FetchResponse:

@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -32,7 +32,7 @@ _pack_h = Struct(">h").pack
 
 def _decode_0(buffer: memoryview, position: int) -> FindCoordinatorRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -45,7 +45,7 @@ def _decode_0(buffer: memoryview, position: int) -> FindCoordinatorRequest:
 
 def _decode_1(buffer: memoryview, position: int) -> FindCoordinatorRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -60,7 +60,7 @@ def _decode_1(buffer: memoryview, position: int) -> FindCoordinatorRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> FindCoordinatorRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     length = buffer[position]
     position += 1
     if length > 127:
@@ -79,7 +79,7 @@ def _decode_3(buffer: memoryview, position: int) -> FindCoordinatorRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> FindCoordinatorRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     coordinator_keys: list[str]
     key_type, count = _unpack_bB(buffer, position)
     position += 2
@@ -158,8 +158,8 @@ def _encode_4(message: FindCoordinatorRequest) -> list[Buffer]:
     return [out]
 
 
-_DECODERS = {0: _decode_0, 1: _decode_1, 2: _decode_1, 3: _decode_3, 4: _decode_4, 5: _decode_4}
-_ENCODERS = {0: _encode_0, 1: _encode_1, 2: _encode_1, 3: _encode_3, 4: _encode_4, 5: _encode_4}
+_DECODERS = {0: _decode_0, 1: _decode_1, 2: _decode_1, 3: _decode_3, 4: _decode_4, 5: _decode_4, 6: _decode_4}
+_ENCODERS = {0: _encode_0, 1: _encode_1, 2: _encode_1, 3: _encode_3, 4: _encode_4, 5: _encode_4, 6: _encode_4}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> FindCoordinatorRequest:

@@ -269,8 +269,8 @@ def _encode_4(message: FindCoordinatorResponse) -> list[Buffer]:
     return [out]
 
 
-_DECODERS = {0: _decode_0, 1: _decode_1, 2: _decode_1, 3: _decode_3, 4: _decode_4, 5: _decode_4}
-_ENCODERS = {0: _encode_0, 1: _encode_1, 2: _encode_1, 3: _encode_3, 4: _encode_4, 5: _encode_4}
+_DECODERS = {0: _decode_0, 1: _decode_1, 2: _decode_1, 3: _decode_3, 4: _decode_4, 5: _decode_4, 6: _decode_4}
+_ENCODERS = {0: _encode_0, 1: _encode_1, 2: _encode_1, 3: _encode_3, 4: _encode_4, 5: _encode_4, 6: _encode_4}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> FindCoordinatorResponse:

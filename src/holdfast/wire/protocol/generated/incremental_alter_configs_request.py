@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -51,7 +51,7 @@ _pack_tB = Struct(">?B").pack
 
 def _decode_0(buffer: memoryview, position: int) -> IncrementalAlterConfigsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     resources: list[AlterConfigsResource]
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -102,7 +102,7 @@ def _decode_0(buffer: memoryview, position: int) -> IncrementalAlterConfigsReque
 
 def _decode_1(buffer: memoryview, position: int) -> IncrementalAlterConfigsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     resources: list[AlterConfigsResource]
     count = buffer[position]
     position += 1

@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -47,7 +47,7 @@ _pack_iih = Struct(">iih").pack
 
 def _decode_0(buffer: memoryview, position: int) -> JoinGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -97,7 +97,7 @@ def _decode_0(buffer: memoryview, position: int) -> JoinGroupRequest:
 
 def _decode_1(buffer: memoryview, position: int) -> JoinGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -147,7 +147,7 @@ def _decode_1(buffer: memoryview, position: int) -> JoinGroupRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> JoinGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -208,7 +208,7 @@ def _decode_5(buffer: memoryview, position: int) -> JoinGroupRequest:
 
 def _decode_6(buffer: memoryview, position: int) -> JoinGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     length = buffer[position]
     position += 1
     if length > 127:
@@ -292,7 +292,7 @@ def _decode_6(buffer: memoryview, position: int) -> JoinGroupRequest:
 
 def _decode_8(buffer: memoryview, position: int) -> JoinGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     length = buffer[position]
     position += 1
     if length > 127:

@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -37,7 +37,7 @@ _pack_i = Struct(">i").pack
 
 def _decode_0(buffer: memoryview, position: int) -> LeaveGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -57,7 +57,7 @@ def _decode_0(buffer: memoryview, position: int) -> LeaveGroupRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> LeaveGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -97,7 +97,7 @@ def _decode_3(buffer: memoryview, position: int) -> LeaveGroupRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> LeaveGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     length = buffer[position]
     position += 1
     if length > 127:
@@ -154,7 +154,7 @@ def _decode_4(buffer: memoryview, position: int) -> LeaveGroupRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> LeaveGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     length = buffer[position]
     position += 1
     if length > 127:

@@ -3,7 +3,7 @@ from dataclasses import dataclass, field
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -22,13 +22,13 @@ class ListGroupsRequest:
 
 def _decode_0(buffer: memoryview, position: int) -> ListGroupsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     return ListGroupsRequest()
 
 
 def _decode_3(buffer: memoryview, position: int) -> ListGroupsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     tags = buffer[position]
     position += 1
     if tags:
@@ -38,7 +38,7 @@ def _decode_3(buffer: memoryview, position: int) -> ListGroupsRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> ListGroupsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     states_filter: list[str]
     count = buffer[position]
     position += 1
@@ -69,7 +69,7 @@ def _decode_4(buffer: memoryview, position: int) -> ListGroupsRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> ListGroupsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     states_filter: list[str]
     count = buffer[position]
     position += 1

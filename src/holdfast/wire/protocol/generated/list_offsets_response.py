@@ -268,8 +268,8 @@ def _encode_6(message: ListOffsetsResponse) -> list[Buffer]:
     return [out]
 
 
-_DECODERS = {1: _decode_1, 2: _decode_2, 3: _decode_2, 4: _decode_4, 5: _decode_4, 6: _decode_6, 7: _decode_6}
-_ENCODERS = {1: _encode_1, 2: _encode_2, 3: _encode_2, 4: _encode_4, 5: _encode_4, 6: _encode_6, 7: _encode_6}
+_DECODERS = {1: _decode_1, 2: _decode_2, 3: _decode_2, 4: _decode_4, 5: _decode_4, 6: _decode_6, 7: _decode_6, 8: _decode_6, 9: _decode_6, 10: _decode_6}
+_ENCODERS = {1: _encode_1, 2: _encode_2, 3: _encode_2, 4: _encode_4, 5: _encode_4, 6: _encode_6, 7: _encode_6, 8: _encode_6, 9: _encode_6, 10: _encode_6}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> ListOffsetsResponse:

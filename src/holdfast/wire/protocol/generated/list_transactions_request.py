@@ -5,7 +5,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -29,7 +29,7 @@ _pack_qB = Struct(">qB").pack
 
 def _decode_0(buffer: memoryview, position: int) -> ListTransactionsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     state_filters: list[str]
     count = buffer[position]
     position += 1
@@ -71,7 +71,7 @@ def _decode_0(buffer: memoryview, position: int) -> ListTransactionsRequest:
 
 def _decode_1(buffer: memoryview, position: int) -> ListTransactionsRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     state_filters: list[str]
     count = buffer[position]
     position += 1

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     ZERO_UUID,
     Buffer,
@@ -50,7 +50,7 @@ _pack_u = Struct(">16s").pack
 
 def _decode_0(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[MetadataRequestTopic] | None
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -73,7 +73,7 @@ def _decode_0(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _decode_1(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[MetadataRequestTopic] | None
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -99,7 +99,7 @@ def _decode_1(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[MetadataRequestTopic] | None
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -127,7 +127,7 @@ def _decode_4(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _decode_8(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[MetadataRequestTopic] | None
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -155,7 +155,7 @@ def _decode_8(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _decode_9(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[MetadataRequestTopic] | None
     count = buffer[position]
     position += 1
@@ -194,7 +194,7 @@ def _decode_9(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _decode_10(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[MetadataRequestTopic] | None
     count = buffer[position]
     position += 1
@@ -237,7 +237,7 @@ def _decode_10(buffer: memoryview, position: int) -> MetadataRequest:
 
 def _decode_11(buffer: memoryview, position: int) -> MetadataRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[MetadataRequestTopic] | None
     count = buffer[position]
     position += 1

@@ -1,16 +1,19 @@
 # Written by tools/generate_codecs.py from OffsetCommitResponse.json in kafka-clients-4.1.1: do not edit.
 from dataclasses import dataclass, field
 from struct import Struct
+from uuid import UUID
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
     MOST_ELEMENTS,
     UNDECODABLE,
+    ZERO_UUID,
     Buffer,
     bad_length,
     read_long_string_length,
     read_long_uvarint,
     skip_tags,
+    uuid_of,
     uvarint,
 )
 
@@ -24,6 +27,7 @@ class OffsetCommitResponsePartition:
 @dataclass(slots=True)
 class OffsetCommitResponseTopic:
     name: str = ''
+    topic_id: UUID = ZERO_UUID
     partitions: list[OffsetCommitResponsePartition] = field(default_factory=list)
 
 
@@ -39,11 +43,13 @@ _unpack_iB = Struct(">iB").unpack_from
 _unpack_ih = Struct(">ih").unpack_from
 _unpack_ihB = Struct(">ihB").unpack_from
 _unpack_ii = Struct(">ii").unpack_from
+_unpack_uB = Struct(">16sB").unpack_from
 _pack_h = Struct(">h").pack
 _pack_i = Struct(">i").pack
 _pack_ih = Struct(">ih").pack
 _pack_ihB = Struct(">ihB").pack
 _pack_ii = Struct(">ii").pack
+_pack_u = Struct(">16s").pack
 
 
 def _decode_2(buffer: memoryview, position: int) -> OffsetCommitResponse:
@@ -163,6 +169,49 @@ def _decode_8(buffer: memoryview, position: int) -> OffsetCommitResponse:
     return OffsetCommitResponse(throttle_time_ms=throttle_time_ms, topics=topics)
 
 
+def _decode_10(buffer: memoryview, position: int) -> OffsetCommitResponse:
+    end = len(buffer)
+    room = MOST_ELEMENTS
+    topics: list[OffsetCommitResponseTopic]
+    throttle_time_ms, count = _unpack_iB(buffer, position)
+    position += 5
+    if count > 127:
+        count, position = read_long_uvarint(buffer, position, count)
+    count -= 1
+    room -= count
+    if not 0 <= count * 18 <= end - position or room < 0:
+        raise bad_length("topics", count)
+    topics = []
+    for _ in range(count):
+        offset_commit_response_topic_partitions: list[OffsetCommitResponsePartition]
+        offset_commit_response_topic_topic_id, count = _unpack_uB(buffer, position)
+        position += 17
+        offset_commit_response_topic_topic_id = uuid_of(offset_commit_response_topic_topic_id)
+        if count > 127:
+            count, position = read_long_uvarint(buffer, position, count)
+        count -= 1
+        room -= count
+        if not 0 <= count * 7 <= end - position or room < 0:
+            raise bad_length("offset_commit_response_topic_partitions", count)
+        offset_commit_response_topic_partitions = []
+        for _ in range(count):
+            offset_commit_response_partition_partition_index, offset_commit_response_partition_error_code, tags = _unpack_ihB(buffer, position)
+            position += 7
+            if tags:
+                position = skip_tags(buffer, position, tags)
+            offset_commit_response_topic_partitions.append(OffsetCommitResponsePartition(partition_index=offset_commit_response_partition_partition_index, error_code=offset_commit_response_partition_error_code))
+        tags = buffer[position]
+        position += 1
+        if tags:
+            position = skip_tags(buffer, position, tags)
+        topics.append(OffsetCommitResponseTopic(topic_id=offset_commit_response_topic_topic_id, partitions=offset_commit_response_topic_partitions))
+    tags = buffer[position]
+    position += 1
+    if tags:
+        position = skip_tags(buffer, position, tags)
+    return OffsetCommitResponse(throttle_time_ms=throttle_time_ms, topics=topics)
+
+
 def _encode_2(message: OffsetCommitResponse) -> list[Buffer]:
     out = bytearray()
     out += _pack_i(len(message.topics))
@@ -217,8 +266,30 @@ def _encode_8(message: OffsetCommitResponse) -> list[Buffer]:
     return [out]
 
 
-_DECODERS = {2: _decode_2, 3: _decode_3, 4: _decode_3, 5: _decode_3, 6: _decode_3, 7: _decode_3, 8: _decode_8, 9: _decode_8}
-_ENCODERS = {2: _encode_2, 3: _encode_3, 4: _encode_3, 5: _encode_3, 6: _encode_3, 7: _encode_3, 8: _encode_8, 9: _encode_8}
+def _encode_10(message: OffsetCommitResponse) -> list[Buffer]:
+    out = bytearray()
+    out += _pack_i(message.throttle_time_ms)
+    size = len(message.topics) + 1
+    if size < 128:
+        out.append(size)
+    else:
+        out += uvarint(size)
+    for offset_commit_response_topic in message.topics:
+        out += _pack_u(offset_commit_response_topic.topic_id.bytes)
+        size = len(offset_commit_response_topic.partitions) + 1
+        if size < 128:
+            out.append(size)
+        else:
+            out += uvarint(size)
+        for offset_commit_response_partition in offset_commit_response_topic.partitions:
+            out += _pack_ihB(offset_commit_response_partition.partition_index, offset_commit_response_partition.error_code, 0)
+        out.append(0)
+    out.append(0)
+    return [out]
+
+
+_DECODERS = {2: _decode_2, 3: _decode_3, 4: _decode_3, 5: _decode_3, 6: _decode_3, 7: _decode_3, 8: _decode_8, 9: _decode_8, 10: _decode_10}
+_ENCODERS = {2: _encode_2, 3: _encode_3, 4: _encode_3, 5: _encode_3, 6: _encode_3, 7: _encode_3, 8: _encode_8, 9: _encode_8, 10: _encode_10}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> OffsetCommitResponse:

@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -36,7 +36,7 @@ _pack_i = Struct(">i").pack
 
 def _decode_0(buffer: memoryview, position: int) -> OffsetDeleteRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length

@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -49,7 +49,7 @@ _pack_iiiB = Struct(">iiiB").pack
 
 def _decode_2(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[OffsetForLeaderTopic]
     (count,) = _unpack_i(buffer, position)
     position += 4
@@ -82,7 +82,7 @@ def _decode_2(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[OffsetForLeaderTopic]
     replica_id, count = _unpack_ii(buffer, position)
     position += 8
@@ -115,7 +115,7 @@ def _decode_3(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> OffsetForLeaderEpochRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     topics: list[OffsetForLeaderTopic]
     replica_id, count = _unpack_iB(buffer, position)
     position += 5

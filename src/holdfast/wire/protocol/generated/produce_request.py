@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -49,7 +49,7 @@ _pack_i = Struct(">i").pack
 
 def _decode_3(buffer: memoryview, position: int) -> ProduceRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     transactional_id: str | None
     (length,) = _unpack_h(buffer, position)
     position += 2
@@ -102,7 +102,7 @@ def _decode_3(buffer: memoryview, position: int) -> ProduceRequest:
 
 def _decode_9(buffer: memoryview, position: int) -> ProduceRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     transactional_id: str | None
     length = buffer[position]
     position += 1
@@ -257,8 +257,8 @@ def _encode_9(message: ProduceRequest) -> list[Buffer]:
     return chunks
 
 
-_DECODERS = {3: _decode_3, 4: _decode_3, 5: _decode_3, 6: _decode_3, 7: _decode_3, 8: _decode_3, 9: _decode_9, 10: _decode_9, 11: _decode_9}
-_ENCODERS = {3: _encode_3, 4: _encode_3, 5: _encode_3, 6: _encode_3, 7: _encode_3, 8: _encode_3, 9: _encode_9, 10: _encode_9, 11: _encode_9}
+_DECODERS = {3: _decode_3, 4: _decode_3, 5: _decode_3, 6: _decode_3, 7: _decode_3, 8: _decode_3, 9: _decode_9, 10: _decode_9, 11: _decode_9, 12: _decode_9}
+_ENCODERS = {3: _encode_3, 4: _encode_3, 5: _encode_3, 6: _encode_3, 7: _encode_3, 8: _encode_3, 9: _encode_9, 10: _encode_9, 11: _encode_9, 12: _encode_9}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> ProduceRequest:

@@ -681,8 +681,8 @@ def _encode_10(message: ProduceResponse) -> list[Buffer]:
     return [out]
 
 
-_DECODERS = {3: _decode_3, 4: _decode_3, 5: _decode_5, 6: _decode_5, 7: _decode_5, 8: _decode_8, 9: _decode_9, 10: _decode_10, 11: _decode_10}
-_ENCODERS = {3: _encode_3, 4: _encode_3, 5: _encode_5, 6: _encode_5, 7: _encode_5, 8: _encode_8, 9: _encode_9, 10: _encode_10, 11: _encode_10}
+_DECODERS = {3: _decode_3, 4: _decode_3, 5: _decode_5, 6: _decode_5, 7: _decode_5, 8: _decode_8, 9: _decode_9, 10: _decode_10, 11: _decode_10, 12: _decode_10}
+_ENCODERS = {3: _encode_3, 4: _encode_3, 5: _encode_5, 6: _encode_5, 7: _encode_5, 8: _encode_8, 9: _encode_9, 10: _encode_10, 11: _encode_10, 12: _encode_10}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> ProduceResponse:

@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -43,7 +43,7 @@ _pack_ih = Struct(">ih").pack
 
 def _decode_0(buffer: memoryview, position: int) -> SyncGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -86,7 +86,7 @@ def _decode_0(buffer: memoryview, position: int) -> SyncGroupRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> SyncGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -140,7 +140,7 @@ def _decode_3(buffer: memoryview, position: int) -> SyncGroupRequest:
 
 def _decode_4(buffer: memoryview, position: int) -> SyncGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     length = buffer[position]
     position += 1
     if length > 127:
@@ -215,7 +215,7 @@ def _decode_4(buffer: memoryview, position: int) -> SyncGroupRequest:
 
 def _decode_5(buffer: memoryview, position: int) -> SyncGroupRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     length = buffer[position]
     position += 1
     if length > 127:

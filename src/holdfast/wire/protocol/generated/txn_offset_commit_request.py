@@ -4,7 +4,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -57,7 +57,7 @@ _pack_qhi = Struct(">qhi").pack
 
 def _decode_0(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -113,7 +113,7 @@ def _decode_0(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
 
 def _decode_2(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     (length,) = _unpack_h(buffer, position)
     position += 2
     stop = position + length
@@ -169,7 +169,7 @@ def _decode_2(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
 
 def _decode_3(buffer: memoryview, position: int) -> TxnOffsetCommitRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     length = buffer[position]
     position += 1
     if length > 127:
@@ -391,8 +391,8 @@ def _encode_3(message: TxnOffsetCommitRequest) -> list[Buffer]:
     return [out]
 
 
-_DECODERS = {0: _decode_0, 1: _decode_0, 2: _decode_2, 3: _decode_3, 4: _decode_3}
-_ENCODERS = {0: _encode_0, 1: _encode_0, 2: _encode_2, 3: _encode_3, 4: _encode_3}
+_DECODERS = {0: _decode_0, 1: _decode_0, 2: _decode_2, 3: _decode_3, 4: _decode_3, 5: _decode_3}
+_ENCODERS = {0: _encode_0, 1: _encode_0, 2: _encode_2, 3: _encode_3, 4: _encode_3, 5: _encode_3}
 
 
 def decode(version: int, buffer: Buffer, position: int = 0) -> TxnOffsetCommitRequest:

@@ -5,7 +5,7 @@ from struct import Struct
 
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import (
-    MOST_ELEMENTS,
+    MOST_REQUESTED,
     UNDECODABLE,
     Buffer,
     bad_length,
@@ -44,7 +44,7 @@ _pack_qht = Struct(">qh?").pack
 
 def _decode_1(buffer: memoryview, position: int) -> WriteTxnMarkersRequest:
     end = len(buffer)
-    room = MOST_ELEMENTS
+    room = MOST_REQUESTED
     markers: list[WritableTxnMarker]
     count = buffer[position]
     position += 1
