@@ -2,7 +2,7 @@
 
 | line | promise |
 |---|---|
-| `required order.id` | the field is there, and not null |
+| `required order.id` | the field exists and is not null |
 | `range total 0..10000` | a number within these bounds; either may be left out |
 | `unique order status` | no two events have the same values in these fields |
 | `fresh 10m` | the newest event is not older |
@@ -15,25 +15,24 @@ import math
 import re
 from dataclasses import dataclass
 
+from holdfast.clock import parse_duration
 from holdfast.errors import InvalidArgumentError
 
 MAX_CHECKS = 100
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*")
-_DURATION = re.compile(r"(\d+)([smhd])")
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _MOST_DAYS = 365
 
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """The field is there in every event."""
+    """The field exists in every event."""
 
     field: str
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The field is a number within bounds, where it is there."""
+    """The field, where it exists, is a number within bounds."""
 
     field: str
     low: float
@@ -42,21 +41,21 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Unique:
-    """No two events agree in all of these fields."""
+    """No two events have the same values in all of these fields."""
 
     fields: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """The newest event is at most so old."""
+    """The newest event is at most this old."""
 
     seconds: int
 
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """The last 24 hours have so many per cent of the mean of the days before them."""
+    """The last 24 hours have a percentage within bounds of the mean of the days before."""
 
     low: float
     high: float
@@ -67,7 +66,7 @@ Check = Required | Range | Unique | Fresh | Volume
 
 
 def parse_check(text: str) -> Check:
-    """What a line promises.
+    """The check in a line.
 
     >>> parse_check("range total 0..")
     Range(field='total', low=0.0, high=inf)
@@ -87,13 +86,13 @@ def parse_check(text: str) -> Check:
         case "volume", [bounds, days] if days.isdigit() and 1 <= int(days) <= _MOST_DAYS:
             return Volume(*_bounds(bounds, text), days=int(days))
     raise InvalidArgumentError(
-        f"{text!r} is no check: write 'required FIELD', 'range FIELD LOW..HIGH', "
+        f"{text!r} is not a check: write 'required FIELD', 'range FIELD LOW..HIGH', "
         "'unique FIELD ...', 'fresh 10m' or 'volume LOW..HIGH DAYS'."
     )
 
 
 def check_field(name: str) -> str:
-    """The name itself, if it can be a field's path."""
+    """Returns the name if it is the path of a field."""
     return _field(name, name)
 
 
@@ -112,14 +111,12 @@ def _bounds(words: str, text: str) -> tuple[float, float]:
     except ValueError:
         dots = ""
     if not dots or math.isnan(bounds[0]) or math.isnan(bounds[1]) or bounds[0] > bounds[1]:
-        raise InvalidArgumentError(f"{words!r} in {text!r} is no range: write LOW..HIGH.")
+        raise InvalidArgumentError(f"{words!r} in {text!r} is not a range: write LOW..HIGH.")
     return bounds
 
 
 def _seconds(word: str, text: str) -> int:
-    match = _DURATION.fullmatch(word)
-    if match is None or int(match[1]) == 0:
-        raise InvalidArgumentError(
-            f"{word!r} in {text!r} is no duration: write 90s, 10m, 2h or 7d."
-        )
-    return int(match[1]) * _UNITS[match[2]]
+    seconds = int(parse_duration(word).total_seconds())
+    if seconds < 1:
+        raise InvalidArgumentError(f"{word!r} in {text!r} is not a positive duration.")
+    return seconds

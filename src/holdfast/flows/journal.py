@@ -1,7 +1,10 @@
-"""The journal: what came of each command, one record of `<flow>.journal` each.
+"""The journal: the outcome of each command, one record of `<flow>.journal` each.
 
-A record stands in the partition that it speaks for, under the key that it is about. Expiry, the
-end of a drain, overflow and changed settings are journalled too, without a command.
+A record is in the partition that it concerns, with the key that it is about. Expiry, the end of a
+drain, overflow and changed settings are journalled too, without a command.
+
+Every partition answers a command about a prefix or the whole flow with a record without a key, and
+with one for each key whose state or holds it changes.
 """
 
 from dataclasses import dataclass
@@ -9,37 +12,62 @@ from enum import StrEnum
 
 from holdfast.errors import InvalidRecordError
 from holdfast.flows.documents import Document, encode
+from holdfast.flows.holds import StandingHold, hold_from_json, hold_to_json
 from holdfast.flows.keys import key_to_json
 
 
 class Outcome(StrEnum):
-    """What happened."""
+    """The outcome of a command, or another event of the gate."""
 
     HELD = "held"
+    ADDED = "added"
+    """A hold of a key that is held under another name already."""
     UPDATED = "updated"
-    """A hold of a held key: reason and expiry are the new ones."""
+    """A hold with the name of one that stands: it replaces its reason and expiry. Or a release of a
+    draining key, which changes the pace."""
+    REFUSED = "refused"
+    """A hold of a key that has as many as a key may have."""
     RELEASED = "released"
+    """The release ended the key's last hold: its events leave held."""
+    HOLD_RELEASED = "hold-released"
+    """The release ended a hold, and others stand: the key stays held."""
     DEAD_LETTERED = "dead-lettered"
     NOTHING_TO_DO = "nothing-to-do"
     SUPERSEDED = "superseded"
-    """A later hold or release of the same step acted instead."""
+    """A later hold or release of the same step was applied instead. Only in journals that were
+    written before a key could have several holds."""
     DUPLICATE = "duplicate"
-    """A command with this id was there before."""
+    """There was an earlier command with this id."""
     VOIDED = "voided"
     UNREADABLE = "unreadable"
     EXPIRED = "expired"
+    """The key's last hold has expired."""
+    HOLD_EXPIRED = "hold-expired"
+    """A hold has expired, and others stand: the key stays held."""
+    PAUSED = "paused"
+    """The flow takes no events from the cut on."""
+    RESUMED = "resumed"
+    """The last pause has ended: events from the cut on are taken."""
     DRAINED = "drained"
     OVERFLOW_BEGUN = "overflow-begun"
     OVERFLOW_ENDED = "overflow-ended"
     CHANGED = "changed"
-    """Limits, policy or schema are others from the cut on."""
+    """Limits, policy or schema have changed from the cut on."""
     LOSS_ACCEPTED = "loss-accepted"
-    """Events from the cut on were deleted before they were read, and someone said to go on."""
+    """Events from the cut on were deleted before they were read, and an operator accepted it."""
+    OVERSIZED = "oversized"
+    """Events are dead letters because they exceed the size limits of the output topics."""
+    SKIPPED = "skipped"
+    """Events from the cut on cannot be read, and a command has skipped them."""
+    CIRCUIT_OPENED = "circuit-opened"
+    """A guard takes no events: those of many keys have failed."""
+    CIRCUIT_CLOSED = "circuit-closed"
+    """A guard takes events again: one has succeeded."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandReference:
-    """Which command a journal record answers: its id, its name, its offset on the control log."""
+    """The command of a journal record: its id, its name, its offset on the control log."""
 
     id: str
     name: str
@@ -48,7 +76,7 @@ class CommandReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalRecord:
-    """One outcome in one partition, and the cut: the source offset from which it acts."""
+    """One outcome in one partition, and its cut: the source offset from which it applies."""
 
     outcome: Outcome
     cut: int
@@ -57,16 +85,27 @@ class JournalRecord:
     key: bytes | None = None
     command: CommandReference | None = None
     first: int | None = None
-    """Of a duplicate: the control offset of the first command with this id."""
+    """For a duplicate: the control offset of the first command with this id."""
     superseded_by: int | None = None
-    """The control offset of the command that acted instead."""
+    """The control offset of the command that was applied instead."""
     drained_through: int | None = None
-    """Of a hold that stopped a drain, a dead-letter, or a drain's end: the last source offset that
-    had left held by then."""
+    """For a hold that stopped a drain, a dead-letter, or a drain's end: the last source offset that
+    had left held."""
     lost_until: int | None = None
-    """Of an accepted loss: the first source offset that was still there."""
+    """For an accepted loss: the first source offset that still existed. For skipped events: the
+    offset after them."""
+    name: str = ""
+    """The name of the hold that began, changed or expired."""
+    ended: tuple[str, ...] = ()
+    """For a release: the names of the holds that it ended."""
+    others: tuple[StandingHold, ...] = ()
+    """The other holds of the key, prefix or flow, which stand after this."""
+    prefix: bytes = b""
+    """The prefix of the hold that it is about, or of those that it ended."""
     settings: str = ""
-    """Of a change: the limits, policy and schema from the cut on, as JSON."""
+    """As JSON. For a change: the limits, policy and schema from the cut on. For oversized events:
+    the lowest limit (`max.message.bytes`), and the source offsets, `first` to before `until`,
+    between which they are."""
     note: str = ""
 
 
@@ -87,6 +126,10 @@ def encode_journal(record: JournalRecord) -> tuple[bytes | None, bytes]:
             "superseded_by": record.superseded_by,
             "drained_through": record.drained_through,
             "lost_until": record.lost_until,
+            "name": record.name or None,
+            "ended": list(record.ended) or None,
+            "others": [hold_to_json(hold) for hold in record.others] or None,
+            **(key_to_json(record.prefix, "prefix") if record.prefix else {}),
             "settings": record.settings or None,
             "note": record.note or None,
         }
@@ -107,6 +150,10 @@ def decode_journal(key: bytes | None, value: bytes | None) -> JournalRecord:
         superseded_by=document.optional_integer("superseded_by"),
         drained_through=document.optional_integer("drained_through"),
         lost_until=document.optional_integer("lost_until"),
+        name=document.optional_text("name") or "",
+        ended=document.texts("ended"),
+        others=tuple(hold_from_json(hold) for hold in document.objects("others")),
+        prefix=document.optional_key("prefix") or b"",
         settings=document.optional_text("settings") or "",
         note=document.optional_text("note") or "",
     )

@@ -1,4 +1,4 @@
-"""The names that follow from a flow's name."""
+"""Names that are derived from a flow's name."""
 
 import re
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from holdfast.errors import InvalidArgumentError
 
 REGISTRY_TOPIC = "holdfast.flows"
-"""Compacted topic, one record a flow: which flows there are."""
+"""The compacted topic with one record for each flow."""
 
 _FLOW_NAME = re.compile(r"[a-z0-9-]{1,100}")
 
 
 def check_flow_name(name: str) -> str:
-    """The name itself, if it can name a flow: transactional ids and topics are built from it."""
+    """Returns the name if it is valid: transactional ids and topics are built from it."""
     if not _FLOW_NAME.fullmatch(name):
         raise InvalidArgumentError(
             f"{name!r} cannot name a flow: take 1 to 100 of the characters a-z, 0-9 and '-'."
@@ -29,13 +29,15 @@ class FlowNames:
     """
 
     flow: str
+    topic: str = ""
+    """The topic that a guard reads; empty: the flow has events of its own."""
 
     def __post_init__(self) -> None:
         check_flow_name(self.flow)
 
     @property
     def events(self) -> str:
-        return f"{self.flow}.events"
+        return self.topic or f"{self.flow}.events"
 
     @property
     def control(self) -> str:
@@ -72,3 +74,6 @@ class FlowNames:
 
     def task_transactional_id(self, partition: int) -> str:
         return f"holdfast.{self.flow}.task.{partition}"
+
+    def guard_transactional_id(self, partition: int) -> str:
+        return f"holdfast.{self.flow}.{partition}"

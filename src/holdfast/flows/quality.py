@@ -1,4 +1,4 @@
-"""What came of a flow's checks of quality: a record of the compacted topic `holdfast.quality`.
+"""Reports of a flow's checks of quality: records of the compacted topic `holdfast.quality`.
 
 The flow's name is the key, so the topic keeps the last report of each flow, and a reader needs no
 Spark to show it.
@@ -16,22 +16,25 @@ QUALITY_TOPIC = "holdfast.quality"
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What came of one check."""
+    """The result of one check."""
 
     check: str
     """As the flow declares it."""
     passed: bool
     examined: int
-    """Events that were looked at."""
+    """The number of checked events."""
     failed: int
-    """Of them: those that speak against it. 1 or 0 for checks of the whole flow."""
+    """The number of events that failed. 1 or 0 for checks of the whole flow."""
     says: str
-    """In words: what was found."""
+    """The result in words."""
+    examples: tuple[str, ...] = ()
+    """The first events that failed, as `partition:offset` in the events topic. Values are not
+    stored: a reader gets them by their coordinates, with the flow's masks."""
 
 
 @dataclass(frozen=True, slots=True)
 class QualityReport:
-    """What came of all checks of a flow, at one time."""
+    """The results of all checks of a flow, at one time."""
 
     flow: str
     at: int
@@ -43,7 +46,7 @@ class QualityReport:
         return all(result.passed for result in self.results)
 
     def document(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """The report as a JSON object."""
         return {"version": VERSION, **asdict(self), "passed": self.passed}
 
 
@@ -59,7 +62,11 @@ def decode_quality(key: bytes | None, value: bytes | None) -> QualityReport:
         if fields.pop("version") != VERSION or fields["flow"].encode() != key:
             raise ValueError("another version, or another flow than its key")
         fields.pop("passed")
-        results = tuple(CheckResult(**result) for result in fields.pop("results"))
+        results = tuple(map(_result, fields.pop("results")))
         return QualityReport(**fields, results=results)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise InvalidRecordError(f"This report of quality cannot be read: {error}.") from None
+
+
+def _result(fields: dict[str, Any]) -> CheckResult:
+    return CheckResult(**{**fields, "examples": tuple(fields.get("examples", ()))})

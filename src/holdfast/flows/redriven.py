@@ -1,16 +1,16 @@
 """Marks on dead letters that were redriven: records of the compacted topic `holdfast.redriven`.
 
 A mark is written in the transaction that redrives its letter, so a letter is marked if and only if
-it was redriven. The key names the flow with the time at which it was made: a flow that is deleted
-and made anew begins without marks.
+it was redriven. The key has the flow's name and the time of its creation: a flow that is deleted
+and created again has no marks.
 """
 
 from dataclasses import dataclass
 
 from holdfast.errors import InvalidArgumentError, InvalidRecordError
-from holdfast.flows.documents import Document, encode
+from holdfast.flows.documents import Document, encode, read_fields, write_fields
 from holdfast.flows.registry import FlowDefinition
-from holdfast.flows.work import Coordinate
+from holdfast.flows.run_specs import Coordinate
 
 REDRIVEN_TOPIC = "holdfast.redriven"
 
@@ -24,19 +24,23 @@ class Mark:
     actor: str
     at: int
     attempt: int
-    """Which attempt at the event the redrive has begun; its first was the second."""
+    """The number of the attempt at the event: the first redrive is attempt 2."""
 
 
 def marks_prefix(flow: FlowDefinition) -> bytes:
-    """What the keys of all marks of a flow begin with."""
+    """The common prefix of the keys of a flow's marks."""
     return f"{flow.name}@{flow.created_at}/".encode()
 
 
 def encode_mark(flow: FlowDefinition, mark: Mark) -> tuple[bytes, bytes]:
     """Key and value of the mark's record."""
-    return marks_prefix(flow) + str(mark.letter).encode(), encode(
-        {"run": mark.run, "actor": mark.actor, "at": mark.at, "attempt": mark.attempt}
-    )
+    return marks_prefix(flow) + str(mark.letter).encode(), encode(write_fields(mark))
+
+
+def decode_run(value: bytes | None) -> str:
+    """The run in the value of a mark, whichever flow's it is; or InvalidRecordError."""
+    run: str = read_fields(Mark, Document(value, "mark of a redrive"))["run"]
+    return run
 
 
 def decode_mark(flow: FlowDefinition, key: bytes | None, value: bytes | None) -> Mark | None:
@@ -49,12 +53,6 @@ def decode_mark(flow: FlowDefinition, key: bytes | None, value: bytes | None) ->
         letter = Coordinate.parse(key[len(prefix) :].decode(errors="replace"))
     except InvalidArgumentError as error:
         raise InvalidRecordError(f"This mark of a redrive cannot be read: {error}") from None
-    mark = Mark(
-        letter=letter,
-        run=document.text("run"),
-        actor=document.text("actor"),
-        at=document.integer("at"),
-        attempt=document.integer("attempt"),
-    )
+    mark = Mark(letter=letter, **read_fields(Mark, document))
     document.end()
     return mark

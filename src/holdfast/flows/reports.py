@@ -1,17 +1,21 @@
-"""Reports: how each part of a flow's pipeline is, one record of `holdfast.pipeline` each.
+"""Reports: the state of each part of a flow's pipeline, one record of `holdfast.pipeline` each.
 
-The topic is compacted, its key `<flow>/<part>`. A part's report is written when something in it
-changes, and every ten seconds in any case: its silence means that nobody runs it.
+The parts of a guard are its partitions, each reported by the worker that owns it. The topic is
+compacted, its key `<flow>/<part>`. A part's report is written when something in it changes, and at
+least every ten seconds: without reports, the part is not running.
 """
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from holdfast.errors import InvalidRecordError
-from holdfast.flows.documents import Document, encode
+from holdfast.errors import InvalidArgumentError, InvalidRecordError
+from holdfast.flows.documents import Document, encode, read_fields, write_fields
 
 REPORTS_TOPIC = "holdfast.pipeline"
-REPORT_EVERY_S = 10.0
+REPORT_SECONDS = 10.0
+COUNTS_SECONDS = 1.0
+"""Counts are read, and written if they have changed, at most this often. A changed state is written
+at once."""
 
 PartState = Literal["starting", "running", "waiting", "failed", "stopped"]
 
@@ -22,15 +26,15 @@ class Report:
 
     flow: str
     part: str
-    """gate, or raw-zone."""
+    """gate, or raw-zone; of a guard `partition-<number>`."""
     state: PartState
     reason: str = ""
-    """What keeps it from going on, in words."""
+    """The reason why it waits or has failed, in words."""
     blocked: bool = False
-    """As much is held as may be, and the flow takes no more events until there is room."""
+    """The limit of held events is reached; the flow takes no events until there is room."""
     at: int
     process: str
-    """Which process speaks: its counts begin at 0."""
+    """The process that reports; its counts begin at 0."""
     taken: int = 0
     passed: int = 0
     """Events that came out to processed, drained ones among them."""
@@ -38,60 +42,44 @@ class Report:
     dead: int = 0
     batches: int = 0
     batch_seconds: float = 0.0
-    """In all batches together."""
+    """The duration of all batches together."""
     latency_seconds: float = 0.0
-    """Of all batches together: from the newest event's timestamp to the commit."""
+    """The sum over all batches of the time from the newest event's timestamp to the commit."""
+    files: int = 0
+    """Of a raw zone: the files of its table. 0: they were not counted yet."""
+    lands_within: float = 0.0
+    """Of a raw zone: the most seconds between two of its commits while events arrive."""
+    lag: int = 0
+    """Of a guard's partition: events that its worker has yet to take."""
+
+
+def partition_part(partition: int) -> str:
+    """The name of the part that is a partition of a guard."""
+    return f"partition-{partition}"
+
+
+def is_due(before: Report, now: Report, seconds: float) -> bool:
+    """Returns True if a report should be written, `seconds` after the one before."""
+    if (before.state, before.reason, before.blocked) != (now.state, now.reason, now.blocked):
+        return True
+    if seconds >= REPORT_SECONDS:
+        return True
+    return seconds >= COUNTS_SECONDS and replace(before, at=now.at) != now
 
 
 def encode_report(report: Report) -> tuple[bytes, bytes]:
     """Key and value of the report's record."""
-    return f"{report.flow}/{report.part}".encode(), encode(
-        {
-            "flow": report.flow,
-            "part": report.part,
-            "state": report.state,
-            "reason": report.reason or None,
-            "blocked": report.blocked or None,
-            "at": report.at,
-            "process": report.process,
-            "taken": report.taken,
-            "passed": report.passed,
-            "held": report.held,
-            "dead": report.dead,
-            "batches": report.batches,
-            "batch_seconds": round(report.batch_seconds, 6),
-            "latency_seconds": round(report.latency_seconds, 6),
-        }
-    )
+    return f"{report.flow}/{report.part}".encode(), encode(write_fields(report))
 
 
 def decode_report(key: bytes | None, value: bytes | None) -> Report:
     """The report in a record, or InvalidRecordError."""
     document = Document(value, "pipeline's report")
-    report = Report(
-        flow=document.text("flow"),
-        part=document.text("part"),
-        state=_state(document.text("state")),
-        reason=document.optional_text("reason") or "",
-        blocked=document.flag("blocked"),
-        at=document.integer("at"),
-        process=document.text("process"),
-        taken=document.integer("taken"),
-        passed=document.integer("passed"),
-        held=document.integer("held"),
-        dead=document.integer("dead"),
-        batches=document.integer("batches"),
-        batch_seconds=document.optional_number("batch_seconds") or 0.0,
-        latency_seconds=document.optional_number("latency_seconds") or 0.0,
-    )
+    try:
+        report = Report(**read_fields(Report, document))
+    except InvalidArgumentError as error:
+        raise InvalidRecordError(f"This pipeline's report cannot be read: {error}") from None
     document.end()
     if key != f"{report.flow}/{report.part}".encode():
         raise InvalidRecordError("This pipeline's report names another part than its key.")
     return report
-
-
-def _state(text: str) -> PartState:
-    for state in get_args(PartState):
-        if text == state:
-            return state  # type: ignore[no-any-return]
-    raise InvalidRecordError(f"This pipeline's report has an unknown state: {text!r}.")

@@ -1,8 +1,9 @@
-"""Runs: replays, backfills, redrives and audits, as they are asked for and as they go.
+"""Runs: replays, backfills, redrives, verify and quality runs, from request to result.
 
-Records of the compacted topic `holdfast.runs`. A byte and a colon before the run's id tell three
-kinds apart, each with one writer: what was asked for (`r:`), that it shall end (`c:`), and how far
-it is (`p:`). So none of them takes another's place when the topic is compacted.
+Records of the compacted topic `holdfast.runs`. There are three kinds, each with one writer: the
+request (`r:` before the run's id), the cancellation (`c:`) and the progress (`p:`). So compaction
+keeps one of each. The pipeline removes the oldest runs of a flow, so that the topic does not grow
+for ever.
 """
 
 import re
@@ -13,13 +14,16 @@ from typing import Any
 
 from holdfast.errors import InvalidArgumentError, InvalidRecordError
 from holdfast.flows.commands import MAX_ACTOR
-from holdfast.flows.documents import Document, encode
+from holdfast.flows.documents import Document, encode, read_fields, write_fields
 from holdfast.flows.names import check_flow_name
-from holdfast.flows.work import KINDS, Work
+from holdfast.flows.run_specs import KINDS, RunSpec
 
 RUNS_TOPIC = "holdfast.runs"
 
 REQUEST, CANCEL, PROGRESS = b"r:", b"c:", b"p:"
+
+MOST_ENDED = 1_000
+"""The number of runs of a flow that are kept after their end."""
 
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
@@ -40,13 +44,13 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What is to be done, and who asked for it. The same id twice is one run."""
+    """The request for a run. Requests with the same id are one run."""
 
     id: str
     flow: str
     actor: str
     at: int
-    work: Work
+    spec: RunSpec
 
     def __post_init__(self) -> None:
         check_run_id(self.id)
@@ -57,7 +61,7 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCancel:
-    """The run shall end where it is."""
+    """The request to cancel a run."""
 
     id: str
     actor: str
@@ -66,7 +70,7 @@ class RunCancel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProgress:
-    """How far a run is. Written by the pipeline that carries it out, about once a second."""
+    """The progress of a run. Its pipeline writes it about once a second."""
 
     id: str
     state: RunState
@@ -75,19 +79,19 @@ class RunProgress:
     ended_at: int | None = None
     done: int = 0
     total: int | None = None
-    """None: not known yet."""
+    """None: unknown yet."""
     rate: float = 0.0
-    """Events a second, lately."""
+    """Events a second, recently."""
     note: str = ""
-    """What it waits for; of a failure, why."""
+    """The reason why it waits or has failed."""
     plan: Mapping[str, Any] = field(default_factory=dict)
-    """What was fixed when it began, so that it goes on with the same after a crash."""
+    """Values fixed at the start, so that the run continues with them after a crash."""
     result: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run: what was asked, whether it shall end, how far it is."""
+    """One run: its request, cancellation and progress."""
 
     request: RunRequest
     cancel: RunCancel | None = None
@@ -103,19 +107,26 @@ class Run:
 
     @property
     def passed(self) -> bool | None:
-        """Of one that looks at events and has done so: whether all was as it must be."""
+        """True if a completed verify or quality run found no fault; None for other runs."""
         if self.progress is None or self.state is not RunState.DONE:
             return None
         return self.progress.result.get("passed")
 
     @property
+    def verdict(self) -> str | None:
+        """The verdict of a completed audit, in words."""
+        if self.progress is None or self.state is not RunState.DONE:
+            return None
+        return self.progress.result.get("verdict")
+
+    @property
     def cancelling(self) -> bool:
-        """It was told to end, and has not ended yet."""
+        """True if it was cancelled and has not ended yet."""
         return self.cancel is not None and not self.state.ended
 
     @property
     def fraction(self) -> float | None:
-        """How much of it is done, from 0 to 1; None if that is not known."""
+        """The part of it that is done, from 0 to 1; None if unknown."""
         if self.state is RunState.DONE:
             return 1.0
         if self.progress is None or self.progress.total is None:
@@ -124,7 +135,7 @@ class Run:
 
     @property
     def seconds_left(self) -> float | None:
-        """At the present rate; None if that cannot be said."""
+        """The remaining time at the present rate; None if unknown."""
         progress = self.progress
         if self.state is not RunState.RUNNING or progress is None or progress.total is None:
             return None
@@ -134,7 +145,7 @@ class Run:
 
 
 class RunBook:
-    """All runs, folded from the records of the topic."""
+    """All runs, built from the records of the topic."""
 
     def __init__(self) -> None:
         self._requests: dict[str, RunRequest] = {}
@@ -142,7 +153,10 @@ class RunBook:
         self._progress: dict[str, RunProgress] = {}
 
     def take(self, key: bytes | None, value: bytes | None) -> None:
-        """Take one record in, or raise InvalidRecordError."""
+        """Apply one record, or raise InvalidRecordError. A tombstone removes the run."""
+        if key is not None and value is None:
+            self._remove(key[len(REQUEST) :].decode(errors="replace"))
+            return
         match decode_run_record(key, value):
             case RunRequest() as request:
                 self._requests.setdefault(request.id, request)
@@ -157,25 +171,39 @@ class RunBook:
             return None
         return Run(request, self._cancels.get(run_id), self._progress.get(run_id))
 
+    def surplus(self, flow: str) -> list[str]:
+        """Ids of the oldest ended runs of a flow, beyond `MOST_ENDED`."""
+        ended = [run.id for run in self if run.request.flow == flow and run.state.ended]
+        return ended[: max(0, len(ended) - MOST_ENDED)]
+
+    def _remove(self, run_id: str) -> None:
+        for records in (self._requests, self._cancels, self._progress):
+            records.pop(run_id, None)
+
     def __iter__(self) -> Iterator[Run]:
-        """In the order in which they were asked for."""
+        """Runs in the order of their requests."""
         for run_id in list(self._requests):
             run = self.get(run_id)
             assert run is not None
             yield run
 
 
+def tombstones(run_id: str) -> list[bytes]:
+    """The keys of all records of a run."""
+    return [prefix + run_id.encode() for prefix in (REQUEST, CANCEL, PROGRESS)]
+
+
 def described(run: Run) -> dict[str, Any]:
-    """All that is known of a run, as people and scripts are shown it; times in milliseconds."""
+    """A run as a JSON object, for people and scripts; times in milliseconds."""
     request, cancel, progress = run.request, run.cancel, run.progress
-    given = {name: value for name, value in request.work.fields().items() if value is not None}
+    options = {name: value for name, value in request.spec.fields().items() if value is not None}
     return {
         "run": run.id,
-        "work": request.work.name,
+        "kind": request.spec.name,
         "flow": request.flow,
         "state": run.state.value,
         "actor": request.actor,
-        "asked": given,
+        "options": options,
         "requested_at": request.at,
         "cancelled_by": cancel and cancel.actor,
         "started_at": progress and progress.started_at,
@@ -192,7 +220,7 @@ def described(run: Run) -> dict[str, Any]:
 
 
 def check_run_id(run_id: str) -> str:
-    """The id itself, if it can name a run: transactional ids and groups are built from it."""
+    """Returns the id if it is valid: transactional ids and groups are built from it."""
     if not _ID.fullmatch(run_id):
         raise InvalidArgumentError(
             f"{run_id!r} cannot name a run: take 1 to 64 letters, digits or _ . -"
@@ -201,48 +229,25 @@ def check_run_id(run_id: str) -> str:
 
 
 def encode_request(request: RunRequest) -> tuple[bytes, bytes]:
-    """Key and value of the record that asks for a run."""
-    return REQUEST + request.id.encode(), encode(
-        {
-            "run": request.work.name,
-            "id": request.id,
-            "flow": request.flow,
-            "actor": request.actor,
-            "at": request.at,
-            **request.work.fields(),
-        }
-    )
+    """Key and value of the record of a request."""
+    fields = {"run": request.spec.name, **write_fields(request), **request.spec.fields()}
+    return REQUEST + request.id.encode(), encode(fields)
 
 
 def encode_cancel(cancel: RunCancel) -> tuple[bytes, bytes]:
-    """Key and value of the record that ends a run."""
-    fields = {"id": cancel.id, "actor": cancel.actor, "at": cancel.at}
-    return CANCEL + cancel.id.encode(), encode(fields)
+    """Key and value of the record of a cancellation."""
+    return CANCEL + cancel.id.encode(), encode(write_fields(cancel))
 
 
 def encode_progress(progress: RunProgress) -> tuple[bytes, bytes]:
-    """Key and value of the record that says how far a run is."""
-    return PROGRESS + progress.id.encode(), encode(
-        {
-            "id": progress.id,
-            "state": progress.state.value,
-            "started_at": progress.started_at,
-            "updated_at": progress.updated_at,
-            "ended_at": progress.ended_at,
-            "done": progress.done,
-            "total": progress.total,
-            "rate": progress.rate,
-            "note": progress.note or None,
-            "plan": dict(progress.plan) or None,
-            "result": dict(progress.result) or None,
-        }
-    )
+    """Key and value of the record of a progress."""
+    return PROGRESS + progress.id.encode(), encode(write_fields(progress))
 
 
 def decode_run_record(
     key: bytes | None, value: bytes | None
 ) -> RunRequest | RunCancel | RunProgress:
-    """What a record of the topic says, or InvalidRecordError."""
+    """The content of a record of the topic, or InvalidRecordError."""
     readers: dict[bytes, Callable[[Document], RunRequest | RunCancel | RunProgress]]
     readers = {REQUEST: _request, CANCEL: _cancel, PROGRESS: _progress}
     reader = readers.get((key or b"")[:2])
@@ -262,36 +267,13 @@ def decode_run_record(
 def _request(document: Document) -> RunRequest:
     name = document.text("run")
     if name not in KINDS:
-        raise InvalidArgumentError(f"there is no work {name!r}.")
-    return RunRequest(
-        id=document.text("id"),
-        flow=document.text("flow"),
-        actor=document.text("actor"),
-        at=document.integer("at"),
-        work=KINDS[name].read(document),
-    )
+        raise InvalidArgumentError(f"there is no kind of run {name!r}.")
+    return RunRequest(**read_fields(RunRequest, document), spec=KINDS[name].read(document))
 
 
 def _cancel(document: Document) -> RunCancel:
-    return RunCancel(
-        id=document.text("id"), actor=document.text("actor"), at=document.integer("at")
-    )
+    return RunCancel(**read_fields(RunCancel, document))
 
 
 def _progress(document: Document) -> RunProgress:
-    state = document.text("state")
-    if state not in list(RunState):
-        raise InvalidArgumentError(f"there is no state {state!r}.")
-    return RunProgress(
-        id=document.text("id"),
-        state=RunState(state),
-        started_at=document.integer("started_at"),
-        updated_at=document.integer("updated_at"),
-        ended_at=document.optional_integer("ended_at"),
-        done=document.integer("done"),
-        total=document.optional_integer("total"),
-        rate=document.optional_number("rate") or 0.0,
-        note=document.optional_text("note") or "",
-        plan=document.optional_object("plan") or {},
-        result=document.optional_object("result") or {},
-    )
+    return RunProgress(**read_fields(RunProgress, document))

@@ -1,7 +1,7 @@
-"""The control log as the gate reads it: every record in order, answered for by one partition.
+"""The control log as the gate reads it: every record in order, each answered by one partition.
 
-Whether a record is a duplicate, and whether an unreadable one may be passed, follows from the log
-alone, so every process that reads it comes to the same answer.
+The log alone decides if a record is a duplicate and if an unreadable one may be passed, so every
+process that reads the log gets the same result.
 """
 
 from bisect import bisect_left
@@ -9,91 +9,107 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from holdfast.errors import GateStoppedError, InvalidRecordError
-from holdfast.flows.commands import Command, Void, decode_command
+from holdfast.flows.commands import Command, KeyCommand, Skip, Void, decode_command
 from holdfast.flows.keys import partition_of
 
 DUPLICATE_WINDOW = 100_000
-"""A command is a duplicate if its id is among so many control offsets before it: a log that is
-read from (lowest `control` - window) on decides as one that is read from its beginning."""
+"""A command is a duplicate if its id appears within this many control offsets before it. So a log
+that is read from (lowest `control` - window) gives the same result as one read from its start."""
 
 ANSWERS_FOR_NO_KEY = 0
-"""The partition that journals what is about no key: `void`, and what cannot be read."""
+"""The partition that journals records without a key: `void`, and unreadable records. Of commands
+about a prefix or the whole flow, which every partition answers, it journals duplicates."""
 
 _OFFSET = attrgetter("offset")
 
 
 class UnreadableCommandError(GateStoppedError):
-    """A record of the control log cannot be read: it may be a hold, so nothing passes."""
+    """A record of the control log cannot be read. It may be a hold, so no event passes."""
 
     def __init__(self, offset: int, why: str) -> None:
         super().__init__(
             f"The gate has stopped: the record at offset {offset} of the control log cannot be "
-            f"read. {why} It may have been a hold. Find out what it meant, send that command anew, "
+            f"read. {why} It may have been a hold. Find out what it was, send that command again, "
             f"and then send 'void' for offset {offset}."
         )
         self.offset = offset
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ControlEntry:
     """One record of the control log."""
 
     offset: int
     home: int
-    """The partition that must answer: the one that murmur2 gives to the key."""
+    """The partition that must answer: the one that murmur2 gives to the key. A `ScopeCommand` is
+    answered by all."""
     command: Command | None
-    """None: it cannot be read."""
+    """None if it cannot be read."""
     first: int | None = None
-    """Of a duplicate: the offset of the first command with this id. It has no effect."""
+    """For a duplicate: the offset of the first command with this id. A duplicate has no effect."""
     voids: bool = False
-    """Of a `void`: the record that it names is unreadable, and this is the first to name it."""
+    """For a `void`: it names an unreadable record, and is the first to do so."""
     why: str = ""
     """Why it cannot be read."""
 
 
 class ControlLog:
-    """What was asked of a flow, from `start` on. Records are appended in the order of the log."""
+    """The control records of a flow from offset `start` on. They are appended in log order."""
 
-    __slots__ = ("_asked", "_ids", "_partitions", "_unreadable", "end", "start")
+    __slots__ = ("_entries", "_ids", "_partitions", "_unreadable", "end", "start")
 
     def __init__(self, partitions: int, start: int = 0) -> None:
         self.start = start
-        """Below this nothing is known."""
+        """The first offset that is known."""
         self.end = start
-        """The log was read up to here."""
+        """The offset up to which the log was read."""
         self._partitions = partitions
-        self._asked: list[Asked] = []
+        self._entries: list[ControlEntry] = []
         self._ids: dict[str, tuple[int, int]] = {}  # id: its first offset, its last
         self._unreadable: dict[int, int | None] = {}  # offset: that of its void
 
-    def append(self, offset: int, key: bytes | None, value: bytes | None) -> None:
-        """Take the next record of the log, readable or not."""
+    def append(self, offset: int, key: bytes | None, value: bytes | None, time: int) -> None:
+        """Append the next record of the log, readable or not."""
         try:
-            command = decode_command(key, value)
+            command = decode_command(key, value, time)
         except InvalidRecordError as error:
             self._unreadable[offset] = None
-            self._take(Asked(offset, ANSWERS_FOR_NO_KEY, None, why=str(error)))
+            self._take(ControlEntry(offset, ANSWERS_FOR_NO_KEY, None, why=str(error)))
         else:
-            self.ask(offset, command)
+            self.append_command(offset, command)
 
-    def ask(self, offset: int, command: Command) -> None:
-        """Take the next record of the log, a readable one."""
+    def append_unreadable(self, offset: int, end: int, why: str) -> None:
+        """Append an unreadable batch of the log that ends at `end`. It counts as one record, so one
+        `void` passes it."""
+        self._unreadable[offset] = None
+        self._take(ControlEntry(offset, ANSWERS_FOR_NO_KEY, None, why=why))
+        self.advance(end)
+
+    def append_command(self, offset: int, command: Command) -> None:
+        """Append the next record of the log, already decoded."""
         first = self._first_with_id(command.id, offset)
         if isinstance(command, Void):
             voids = first is None and self._void(command, offset)
-            self._take(Asked(offset, ANSWERS_FOR_NO_KEY, command, first, voids))
+            self._take(ControlEntry(offset, ANSWERS_FOR_NO_KEY, command, first, voids))
+        elif isinstance(command, Skip):
+            exists = command.partition < self._partitions
+            home = command.partition if exists else ANSWERS_FOR_NO_KEY
+            self._take(ControlEntry(offset, home, command, first))
+        elif isinstance(command, KeyCommand):
+            home = partition_of(command.key, self._partitions)
+            self._take(ControlEntry(offset, home, command, first))
         else:
-            self._take(Asked(offset, partition_of(command.key, self._partitions), command, first))
+            self._take(ControlEntry(offset, ANSWERS_FOR_NO_KEY, command, first))
 
     def advance(self, end: int) -> None:
-        """The log was read up to `end`, whether or not there were records."""
+        """The log was read up to `end`, with or without records."""
         self.end = max(self.end, end)
 
-    def between(self, control: int, end: int) -> list[Asked]:
-        """The commands that a partition at `control` has to take to be at `end`.
+    def between(self, control: int, end: int) -> list[ControlEntry]:
+        """The records that a partition at offset `control` must take to get to `end`.
 
-        Raises GateStoppedError if they are not all known, or one cannot be read and no `void`
-        below `end` names it.
+        Raises GateStoppedError if some of them are not known, or if one is unreadable and no
+        `void` below `end` names it.
         """
         if not self.start <= control <= end <= self.end:
             raise GateStoppedError(
@@ -102,32 +118,32 @@ class ControlLog:
             )
         for offset, void in self._unreadable.items():
             if control <= offset < end and (void is None or void >= end):
-                raise UnreadableCommandError(offset, self._asked[self._index(offset)].why)
-        return self._asked[self._index(control) : self._index(end)]
+                raise UnreadableCommandError(offset, self._entries[self._index(offset)].why)
+        return self._entries[self._index(control) : self._index(end)]
 
-    def since(self, offset: int) -> list[Asked]:
-        """All that is known from `offset` on, whether or not it can be read."""
-        return self._asked[self._index(offset) :]
+    def since(self, offset: int) -> list[ControlEntry]:
+        """All known records from `offset` on, readable or not."""
+        return self._entries[self._index(offset) :]
 
     def forget(self, below: int) -> None:
-        """Every partition's control is at `below` or higher: older records are not asked for."""
+        """Drop the records below offset `below`: every partition has taken them."""
         if below <= self.start:
             return
-        del self._asked[: self._index(below)]
+        del self._entries[: self._index(below)]
         self.start = below
         self._unreadable = {u: v for u, v in self._unreadable.items() if u >= below}
         if len(self._ids) > 2 * DUPLICATE_WINDOW:
             oldest = below - DUPLICATE_WINDOW
             self._ids = {i: seen for i, seen in self._ids.items() if seen[1] >= oldest}
 
-    def _take(self, asked: Asked) -> None:
-        if asked.offset < self.end:
+    def _take(self, entry: ControlEntry) -> None:
+        if entry.offset < self.end:
             raise GateStoppedError(
-                f"The gate has stopped: offset {asked.offset} of the control log was read after "
-                f"{self.end - 1}. The topic seems to be another one than before."
+                f"The gate has stopped: offset {entry.offset} of the control log was read after "
+                f"{self.end - 1}. The topic seems to have been deleted and created again."
             )
-        self._asked.append(asked)
-        self.end = asked.offset + 1
+        self._entries.append(entry)
+        self.end = entry.offset + 1
 
     def _first_with_id(self, identity: str, offset: int) -> int | None:
         first, last = self._ids.get(identity, (offset, offset))
@@ -143,4 +159,4 @@ class ControlLog:
         return True
 
     def _index(self, offset: int) -> int:
-        return bisect_left(self._asked, offset, key=_OFFSET)
+        return bisect_left(self._entries, offset, key=_OFFSET)

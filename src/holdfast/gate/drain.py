@@ -1,7 +1,11 @@
-"""Giving held rows out: in source order per key, within pace, and to an end that is proven."""
+"""The held rows that leave in a step: in source order per key, and no faster than the key's pace.
 
-from collections.abc import Iterator
+A drain ends only at the last row that the entry has counted.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from itertools import islice
 from typing import Generic
 
@@ -10,7 +14,17 @@ from holdfast.flows.status import Entry, KeyState
 from holdfast.gate.backlog import Backlog, HeldRow, Payload
 from holdfast.gate.draft import Draft
 from holdfast.gate.transitions import gives_out
-from holdfast.gate.verdict import Verdict
+
+
+class Verdict(IntEnum):
+    """Where an event goes. Zero is the most frequent: a new bytearray lets all events pass."""
+
+    PASS = 0
+    """To processed."""
+    HOLD = 1
+    """To held."""
+    DEAD = 2
+    """To the dead letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +39,9 @@ class Drained(Generic[Payload]):
 def drain(
     draft: Draft, backlog: Backlog[Payload], *, rows: int, size: int
 ) -> list[Drained[Payload]]:
-    """Take up to so many rows, and about so many bytes, off held, in the order of held.
+    """Take up to `rows` rows and about `size` bytes from the backlog, in the order of held.
 
-    No key can keep the others from their share: those with few rows come first.
+    Every key gets its share: keys with few rows come first.
     """
     keys = backlog.waiting()
     drained: list[Drained[Payload]] = []
@@ -45,8 +59,8 @@ def drain(
 def _take(
     draft: Draft, entry: Entry, backlog: Backlog[Payload], most: int, size: int
 ) -> tuple[list[Drained[Payload]], int]:
-    """What one key gives out now, and how many of the bytes are left for others."""
-    allowed = _within_pace(draft, entry, backlog.rows(entry))
+    """The rows of one key that leave now, and the number of bytes left for other keys."""
+    allowed = within_pace(draft, entry, backlog.rows(entry))
     taken: list[Drained[Payload]] = []
     for row, verdict in islice(allowed, most):
         if size <= 0:
@@ -54,22 +68,23 @@ def _take(
         taken.append(Drained(entry.key, row, verdict))
         size -= row.size
     if taken:
-        _pay(draft, entry, taken)
-        draft.settle(_without(entry, taken, backlog))
+        pay(draft, entry, taken)
+        draft.settle(without(entry, taken, backlog))
     return taken, size
 
 
-def _within_pace(
+def within_pace(
     draft: Draft, entry: Entry, rows: Iterator[HeldRow[Payload]]
 ) -> Iterator[tuple[HeldRow[Payload], Verdict]]:
-    """The rows that may leave, each with where it goes. Dead letters are not paced."""
-    tokens = float("inf")
-    if entry.pace is not None:
-        tokens = draft.bucket(entry.key).filled(entry.pace, draft.now).tokens
+    """The rows that may leave, each with its destination. Dead letters are not paced, and do not
+    wait for the end of a pause."""
+    tokens = 0.0 if draft.paused else float("inf")
+    if tokens and entry.pace is not None:
+        tokens = draft.bucket(entry.key).filled(entry.pace, draft.paced_at).tokens
     for row in rows:
         if row.source > entry.counted_through:
             raise StaleStateError(
-                f"Held has an event of source offset {row.source} that the state does not know of."
+                f"Held has an event of source offset {row.source} that the state has not counted."
             )
         if row.source <= entry.dead_through:
             yield row, Verdict.DEAD
@@ -80,15 +95,15 @@ def _within_pace(
             return
 
 
-def _pay(draft: Draft, entry: Entry, taken: list[Drained[Payload]]) -> None:
+def pay(draft: Draft, entry: Entry, taken: Sequence[Drained[Payload]]) -> None:
     if entry.pace is None:
         return
     paced = sum(each.verdict is Verdict.PASS for each in taken)
-    bucket = draft.bucket(entry.key).filled(entry.pace, draft.now)
+    bucket = draft.bucket(entry.key).filled(entry.pace, draft.paced_at)
     draft.buckets[entry.key] = bucket.take(paced)
 
 
-def _without(entry: Entry, taken: list[Drained[Payload]], backlog: Backlog[Payload]) -> Entry:
+def without(entry: Entry, taken: Sequence[Drained[Payload]], backlog: Backlog[Payload]) -> Entry:
     """The entry after these rows have left."""
     last = taken[-1].row
     left = entry._replace(
@@ -100,9 +115,9 @@ def _without(entry: Entry, taken: list[Drained[Payload]], backlog: Backlog[Paylo
     ended = left.drained_through == left.counted_through
     if ended != (left.events == 0) or (ended and left.bytes):
         raise GateStoppedError(
-            f"The gate has stopped: of key {entry.key!r} {entry.events} events ({entry.bytes} "
-            f"bytes) were held, but {len(taken)} were found up to source offset {last.source} of "
-            f"{entry.counted_through}. Rows of held are missing: run 'holdfast verify'."
+            f"The gate has stopped: key {entry.key!r} should have {entry.events} held events "
+            f"({entry.bytes} bytes), but the held topic has {len(taken)} up to source offset "
+            f"{last.source} of {entry.counted_through}. Rows are missing: run 'holdfast verify'."
         )
     following = next(backlog.rows(left), None)
     oldest = last.timestamp if following is None else following.timestamp

@@ -1,64 +1,67 @@
-"""A step: the commands, the time and the events of one source partition become what to write.
+"""A step turns the commands, the time and the events of one source partition into records to write.
 
 In this order: settings, commands, expiry, limits, then the events (or, in a step of the keeper,
-the held rows that are given out). A step decides on a draft; nothing of the state changes before
-`PartitionState.apply` takes the changes of a step that was committed. So a step that failed is
-simply forgotten, and may be repeated with another range, other commands, at another time.
+the held rows that leave). A step works on a draft; the state stays unchanged until
+`PartitionState.apply` gets the changes of a committed step. So a failed step needs no clean-up and
+may be repeated with another range, other commands and another time.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from holdfast.errors import GateStoppedError, StaleStateError
-from holdfast.flows.commands import Hold
-from holdfast.flows.journal import CommandReference, JournalRecord, Outcome
+from holdfast.flows.journal import JournalRecord, Outcome
 from holdfast.flows.keys import partition_of
-from holdfast.flows.status import Active, Entry, Position
+from holdfast.flows.status import Active, Entry, Position, ScopeStatus
 from holdfast.gate.answers import answer_commands, answer_limits, answer_settings, answer_time
 from holdfast.gate.backlog import Backlog, Payload
-from holdfast.gate.control import Asked
+from holdfast.gate.clock import Now
+from holdfast.gate.control import ControlEntry
 from holdfast.gate.draft import Draft
-from holdfast.gate.drain import Drained, drain
+from holdfast.gate.drain import Drained, Verdict, drain
 from holdfast.gate.holds import FlowHolds
+from holdfast.gate.scopes import FlowPausedError
 from holdfast.gate.settings import GateSettings
 from holdfast.gate.state import Changes, PartitionState
-from holdfast.gate.transitions import begin_hold, count_in
-from holdfast.gate.verdict import Verdict
+from holdfast.gate.transitions import begin_hold, count_in, reference_of
+from holdfast.gate.unreadable import Unreadable
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """What all partitions of a flow share in their steps, while the flow's lock is held."""
+class StepContext:
+    """The input that the steps of all partitions of a flow share, while the flow's lock is held."""
 
     owner: str
     partitions: int
     holds: FlowHolds
+    now: Now
     settings: GateSettings
     over: bool = False
     """The flow is at its limit: `flow_is_over` at the start of the batch."""
     topics: str = ""
-    """Which topics the offsets are of: see `Position.topics`."""
+    """The topics that the offsets belong to: see `Position.topics`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a step writes beside events, in the same transaction. The position goes last, into
-    status and, with its metadata, to the group's offsets."""
+    """The records that a step writes besides events, in the same transaction. The position comes
+    last: in status and, as offset and metadata, in the group's offsets."""
 
     position: Position
     journal: tuple[JournalRecord, ...]
-    status: tuple[Entry | Active, ...]
+    status: tuple[Entry | Active | ScopeStatus, ...]
     changes: Changes
     foreign: Mapping[bytes, int]
-    """Events held in a partition that murmur2 does not give, by key: to be warned about."""
+    """Events per key that were held in another partition than murmur2 gives: a warning is due."""
     idle: bool
-    """Nothing would be lost by not committing this step."""
+    """The step changes nothing: it need not be committed."""
 
 
 @dataclass(slots=True)
-class _Tally:
-    """What one key adds to held in this step."""
+class Tally:
+    """The events that one key adds to held in this step."""
 
     events: int = 0
     bytes: int = 0
@@ -67,40 +70,49 @@ class _Tally:
 
 
 class Step:
-    """One step of one partition. Made under the flow's lock, and used once.
+    """One step of one partition. Created under the flow's lock, and used once.
 
-    `commands` are those from the partition's control to `moment.holds.through`; `held_end` is the
-    end of held/p, read before (an older end is safe, a later one is not); `end` is where the
-    events of this step end, or None for a step without events.
+    `commands` are the records from the partition's control offset to `context.holds.through`.
+    `held_end` is the end of held/p, read before (a stale end is safe, one from the future is not).
+    `end` is the end of this step's events, or None for a step without events. A paused flow takes
+    no events: FlowPausedError. Only a step without
+    events can skip an unreadable batch: `unreadable` is the one at the partition's position.
     """
 
     def __init__(
         self,
         state: PartitionState,
-        moment: Moment,
-        commands: Sequence[Asked],
+        context: StepContext,
+        commands: Sequence[ControlEntry],
         *,
         held_end: int,
         end: int | None = None,
+        unreadable: Unreadable | None = None,
     ) -> None:
-        self._moment = moment
-        self._draft = Draft(state, now=moment.holds.now, held_end=held_end)
+        self._context = context
+        self._draft = Draft(state, now=context.now, held_end=held_end)
         self._start = state.position.offset
         self._end = self._start if end is None else end
-        self._through = moment.holds.through
+        self._has_events = end is not None
+        self._through = context.holds.through
         self._seen = self._start - 1
+        self._epoch = state.position.epoch
         self._verdicts: dict[bytes | None, Verdict] = {None: Verdict.PASS}
-        self._tallies: dict[bytes, _Tally] = {}
+        self._tallies: dict[bytes, Tally] = {}
         self._check(commands)
-        answer_settings(self._draft, moment.settings)
-        answer_commands(self._draft, commands)
+        answer_settings(self._draft, context.settings)
+        answer_commands(self._draft, commands, None if self._has_events else unreadable)
+        if self._draft.skip_to is not None:
+            self._end = self._draft.skip_to
+        if self._has_events and self._draft.paused:
+            raise FlowPausedError("The flow is paused: it takes no events.")
         answer_time(self._draft)
-        answer_limits(self._draft, moment.settings.limits, moment.over)
+        answer_limits(self._draft, context.settings.limits, context.over)
 
-    def _check(self, commands: Sequence[Asked]) -> None:
+    def _check(self, commands: Sequence[ControlEntry]) -> None:
         control = self._draft.state.position.control
         if self._through < control or any(
-            not control <= asked.offset < self._through for asked in commands
+            not control <= record.offset < self._through for record in commands
         ):
             raise StaleStateError(
                 f"A step from control offset {control} was given the holds of {self._through}. "
@@ -112,14 +124,33 @@ class Step:
             )
 
     def accept_loss(self, log_start: int) -> None:
-        """Go on at the log's start, though events before it were deleted unread; someone said so.
-
-        Only before events, and in a step that has none.
+        """Continue at the log's start, although events before it were deleted unread: an operator
+        has accepted this. Only in a step without events.
         """
         if self._end != self._start or log_start <= self._start:
-            raise GateStoppedError("A loss is accepted by a step of its own, and only of one.")
+            raise GateStoppedError(
+                "A loss can be accepted only if there is one, and only in a step without events."
+            )
         self._draft.note(Outcome.LOSS_ACCEPTED, lost_until=log_start)
         self._end = log_start
+
+    def note_oversized(self, sources: Collection[int], limit: int) -> None:
+        """Journal that events at these source offsets are too large for an output topic, whose
+        limits may change later."""
+        document = {"limit": limit, "first": min(sources), "until": max(sources) + 1}
+        self._draft.note(Outcome.OVERSIZED, settings=json.dumps(document))
+
+    def follow_epoch(self, epoch: int, cut_back_to: int | None = None) -> None:
+        """Continue with a new leader. It has all events below the position, or only those below
+        `cut_back_to` and an operator has accepted that."""
+        self._epoch = epoch
+        if cut_back_to is not None:
+            self._draft.note(
+                Outcome.LOSS_ACCEPTED,
+                lost_until=self._start,
+                note=f"The log was cut back to {cut_back_to} and written again. Events now below "
+                f"{self._start} are not taken.",
+            )
 
     def decide(
         self,
@@ -128,19 +159,19 @@ class Step:
         sizes: Sequence[int],
         timestamps: Sequence[int],
     ) -> bytearray:
-        """Where each of these events goes, as a `Verdict` a byte.
+        """Where each of these events goes: one `Verdict` per byte.
 
-        Only events of `KeysOfInterest` need be shown; what is not shown passes. Invalid events
-        are not shown: they go to the dead letters, held key or not. Offsets rise, also from call
-        to call; a size is that of key and value.
+        Pass in only events of `KeysOfInterest`; all others pass. Leave out invalid events: they
+        go to the dead letters, whether or not their key is held. Offsets must rise, also from call
+        to call. `sizes`: bytes of key and value.
         """
         self._check_range(offsets)
         verdicts = bytearray(len(keys))
-        known, tallies, hold = self._verdicts, self._tallies, Verdict.HOLD
+        cached, tallies, hold = self._verdicts, self._tallies, Verdict.HOLD
         for index, key in enumerate(keys):
-            verdict = known.get(key)
+            verdict = cached.get(key)
             if verdict is None:
-                verdict = self._verdict(key)
+                verdict = self.verdict(key)
             if verdict:
                 verdicts[index] = verdict
                 if verdict is hold:
@@ -155,17 +186,17 @@ class Step:
     def drain(
         self, backlog: Backlog[Payload], *, rows: int = 50_000, size: int = 64 * 1024**2
     ) -> list[Drained[Payload]]:
-        """The held rows that this step gives out. Only the keeper drains: a step with events
-        appends to held, and what it appends is not there yet to be given out in order."""
-        if self._end != self._start:
+        """The held rows that leave in this step. Only the keeper drains: rows that a step with
+        events appends to held cannot be read yet, so it could not drain them in order."""
+        if self._has_events:
             raise RuntimeError("A step with events cannot drain.")
         return drain(self._draft, backlog, rows=rows, size=size)
 
     def finish(self, *, publish: int = 0, trim: bool = False) -> Result:
-        """What to write.
+        """The records to write.
 
-        `publish`: so many entries whose counts alone have changed are written to status too;
-        `trim`: compute the trim point anew.
+        `publish`: how many entries whose counts alone have changed are written to status too.
+        `trim`: compute a new trim point.
         """
         draft, old = self._draft, self._draft.state.position
         decided = dict(draft.changed)
@@ -178,18 +209,21 @@ class Step:
             offset=self._end,
             control=self._through,
             step=old.step + 1,
-            owner=self._moment.owner,
+            owner=self._context.owner,
             last_held=max((tally.last for tally in self._tallies.values()), default=old.last_held),
             trim=self._trim_point() if trim else old.trim,
             counted_from=self._counted_from(published, uncounted),
-            settings=self._moment.settings.digest,
-            overflow=self._moment.over,
-            topics=self._moment.topics,
+            settings=self._context.settings.digest,
+            overflow=self._context.over,
+            topics=self._context.topics,
+            epoch=self._epoch,
         )
-        status = tuple(
-            entry or Active(key) for key, entry in changed.items() if key not in uncounted
+        status = (
+            *(entry or Active(key) for key, entry in changed.items() if key not in uncounted),
+            *draft.scopes.values(),
         )
-        changes = Changes(position, changed, uncounted, draft.buckets, self._moment.settings.limits)
+        limits = self._context.settings.limits
+        changes = Changes(position, changed, uncounted, draft.buckets, limits, draft.scopes)
         journal = tuple(draft.journal)
         idle = not journal and not changed and position == replace(old, step=old.step + 1)
         return Result(position, journal, status, changes, foreign, idle)
@@ -199,49 +233,59 @@ class Step:
             return
         if not (self._seen < offsets[0] and offsets[-1] < self._end):
             raise StaleStateError(
-                f"Events {offsets[0]} to {offsets[-1]} do not lie between {self._seen + 1} and "
-                f"{self._end}, where this step takes events."
+                f"Events {offsets[0]} to {offsets[-1]} are not in the range {self._seen + 1} to "
+                f"{self._end} that this step takes."
             )
         self._seen = offsets[-1]
 
-    def _verdict(self, key: bytes | None) -> Verdict:
-        """The verdict on a key's events; it is the same for all of this step."""
+    def verdict(self, key: bytes | None) -> Verdict:
+        """The verdict for all of the key's events in this step."""
+        known = self._verdicts.get(key)
+        if known is not None:
+            return known
         assert key is not None
-        entry = self._draft.entry(key) or self._hold_where_it_is(key)
-        settings = self._moment.settings
+        entry = self._draft.entry(key) or self._hold_found(key)
+        settings = self._context.settings
         if entry is None:
             verdict = Verdict.PASS
-        elif settings.overflow == "dead-letter" and (self._moment.over or entry.overflow):
+        elif settings.overflow == "dead-letter" and (self._context.over or entry.overflow):
             verdict = Verdict.DEAD
         else:
             verdict = Verdict.HOLD
-            self._tallies[key] = _Tally()
+            self._tallies[key] = Tally()
         self._verdicts[key] = verdict
         return verdict
 
-    def _hold_where_it_is(self, key: bytes) -> Entry | None:
-        """The entry of a key that is held, but not by command in this partition: its events got
-        here by another partitioner than murmur2, and are held here all the same."""
-        order = self._moment.holds.get(key)
-        if order is None:
+    def _hold_found(self, key: bytes) -> Entry | None:
+        """A new entry for a key that has a held prefix, or that is held by commands that another
+        partition answered. In the latter case its producer used another partitioner than murmur2;
+        its events are held here too."""
+        draft = self._draft
+        holds = [hold for hold in self._context.holds.get(key) if hold.stands(draft.now)]
+        holds += draft.prefix_holds(key)
+        if not holds:
             return None
-        draft, home = self._draft, partition_of(key, self._moment.partitions)
+        home = partition_of(key, self._context.partitions)
         foreign = home != draft.state.partition
         entry = begin_hold(
-            key, order, cut=draft.cut, now=draft.now, held_end=draft.held_end, foreign=foreign
+            key, holds, cut=draft.cut, now=draft.now, held_end=draft.held_end, foreign=foreign
         )
+        newest = entry.holds[0]
         draft.note(
             Outcome.HELD,
             key,
-            command=CommandReference(order.id, Hold.name, order.offset),
-            note=f"Found here; its own partition is {home}.",
+            command=reference_of(newest),
+            name=newest.name,
+            prefix=newest.prefix,
+            others=entry.others,
+            note="" if newest.prefix else f"Found here; its own partition is {home}.",
         )
         draft.put(entry)
         return entry
 
     def _count(self) -> dict[bytes, int]:
-        """Add what was held to the entries' counts. -> how much of it came in a partition that
-        murmur2 does not give its key"""
+        """Add the newly held events to the entries' counts. Returns the number of events per key
+        that are in another partition than murmur2 gives."""
         draft, foreign = self._draft, {}
         for key, tally in self._tallies.items():
             entry = draft.entry(key)
@@ -254,7 +298,7 @@ class Step:
         return foreign
 
     def _counted_only(self, decided: Iterable[bytes], publish: int) -> set[bytes]:
-        """Up to `publish` keys of which status has old counts, the longest waiting first."""
+        """Up to `publish` keys whose counts in status are out of date, longest waiting first."""
         counted: set[bytes] = set()
         for key in chain(self._draft.state.uncounted, self._tallies):
             if len(counted) >= publish:
@@ -269,8 +313,8 @@ class Step:
         return next(iter(uncounted.values()), -1) if oldest is None else oldest
 
     def _trim_point(self) -> int:
-        """Below this no entry has rows. The end of held was read before the entries are looked at,
-        so rows that come later lie above it."""
+        """The held offset below which no entry has rows. The end of held was read before the
+        entries, so later rows are above it."""
         draft = self._draft
         starts = [e.held_from for k, e in draft.state.entries.items() if k not in draft.changed]
         starts += [e.held_from for e in draft.changed.values() if e is not None]
