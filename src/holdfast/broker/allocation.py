@@ -1,4 +1,4 @@
-"""How the C library deals with memory that was freed."""
+"""The C library's use of freed memory."""
 
 import ctypes
 
@@ -8,13 +8,12 @@ _LARGEST_KEPT_BYTES = 32 * 1024**2
 
 
 def keep_freed_memory() -> None:
-    """Have freed memory used again instead of given back to the system, up to some megabytes.
+    """Makes the C library keep some megabytes of freed memory instead of returning them.
 
-    Records are read into buffers of a megabyte each that live for a moment. Given back, the next
-    one is cleared and mapped by the system, page by page: of what it takes to read and check
-    records, three quarters.
+    Records are read into short-lived buffers of a megabyte each. For returned memory, the system
+    clears and maps the next buffer page by page, which is three quarters of the cost of a read.
     """
     adjust = getattr(ctypes.CDLL(None), "mallopt", None)
-    if adjust is not None:  # other libraries than glibc go without
+    if adjust is not None:  # libraries other than glibc do not have it
         adjust(_TRIM_THRESHOLD, _KEPT_BYTES)
         adjust(_MMAP_THRESHOLD, _LARGEST_KEPT_BYTES)

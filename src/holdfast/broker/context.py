@@ -1,7 +1,10 @@
-"""What a handler knows about the request beside its body, and how it answers later."""
+"""The context of a request, and replies that come later."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from holdfast.broker.security.session import Session
 
 
 class RequestContext(NamedTuple):
@@ -9,35 +12,64 @@ class RequestContext(NamedTuple):
     client_id: str
     client_host: str
     listener: tuple[str, int]
-    """The address that clients are told to connect to."""
+    """The address that clients connect to."""
+    session: "Session | None" = None
+    """The client's login; None if the broker checks nothing."""
 
 
 class HangUp(NamedTuple):
-    """A handler's answer where the protocol has no words: the connection is closed, with a reason.
+    """Closes the connection with a reason, where the protocol has no error reply.
 
-    A Produce without acknowledgements gets no reply; closing makes its client look again.
+    A Produce without acknowledgements gets no reply. The closed connection notifies its client.
     """
 
     reason: str
 
 
-class PendingReply:
-    """An answer that comes later, handed on in the same turn of the loop in which it is known.
+class HandlerFailed(NamedTuple):
+    """Replaces the reply after an internal error. The connection is closed, as after a crash."""
 
-    A future would cost a turn of the loop for each of produce and fetch, the two that matter.
+    error: BaseException
+
+
+class WaitingFetch(Protocol):
+    """A fetch that waits for records."""
+
+    def finish(self) -> None:
+        """Replies with the available records."""
+
+
+class PendingReply:
+    """A reply that comes later. It is sent in the same step of the event loop.
+
+    A future would cost one more step of the loop for each produce and fetch.
     """
 
-    __slots__ = ("_on_answer", "answered", "on_abandon", "response")
+    __slots__ = (
+        "_on_answer",
+        "answered",
+        "is_long",
+        "is_working",
+        "on_abandon",
+        "response",
+        "seconds",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, is_working: bool = False) -> None:
         self.answered = False
+        self.is_working = is_working
+        """The request is still running: later ones wait, and its frame is in use."""
+        self.is_long = False
+        """The response is large, so it is encoded on a thread."""
+        self.seconds = 0.0
+        """Time on the event loop, of a request that runs in slices."""
         self.response: Any = None
         self.on_abandon: Callable[[], None] | None = None
-        """Called if the one who asked is gone before the answer is there."""
+        """Called if the client is gone before the reply."""
         self._on_answer: Callable[[Any], None] | None = None
 
     def answer(self, response: Any) -> None:
-        """Give the response; a second one is ignored."""
+        """Sends the response; a second one is ignored."""
         if self.answered:
             return
         self.answered = True
@@ -47,7 +79,7 @@ class PendingReply:
             self._on_answer(response)
 
     def abandon(self) -> None:
-        """Nobody will hear the answer: whoever waits to give it need not wait any longer."""
+        """Ends the request, because its client is gone."""
         if self.on_abandon is not None:
             self.on_abandon()
 
@@ -59,4 +91,4 @@ class PendingReply:
 
 
 Reply = Any | Awaitable[Any] | PendingReply | None
-"""What a handler returns: a response, one to be awaited, one that comes later, or none (acks=0)."""
+"""The result of a handler: a response, a coroutine, a later reply, or none (acks=0)."""

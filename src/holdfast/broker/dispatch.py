@@ -1,7 +1,7 @@
 """From a frame to its reply: header, decoding, the API's handler, encoding.
 
-A frame that cannot be understood is an error of the one who sent it: `BadFrame` says what was wrong
-with it, the connection is closed, and nobody else notices.
+A frame that cannot be parsed is the client's error: `BadFrame` has the reason, and the connection
+is closed. Other connections are not affected.
 """
 
 import asyncio
@@ -11,16 +11,21 @@ import logging
 import struct
 import time
 from collections.abc import Awaitable, Callable
-from types import ModuleType
+from functools import partial
+from types import GeneratorType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from holdfast.broker.context import HangUp, PendingReply, RequestContext
+from holdfast.broker.context import HandlerFailed, HangUp, PendingReply, RequestContext
+from holdfast.broker.security.guard import Guarded
+from holdfast.broker.throttling import Charge, client_of, is_charged
+from holdfast.broker.work import OnThread, Work
 from holdfast.wire.protocol.apis import APIS, Api
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.primitives import skip_tagged_fields
 
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker
+    from holdfast.broker.security.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +33,7 @@ Buffer = bytes | bytearray | memoryview
 Chunks = list[Buffer]
 
 PRODUCE = 0
+JOIN_GROUP, SYNC_GROUP = 11, 14
 API_VERSIONS = 18
 _HEADER = struct.Struct(">hhih")
 _REPLY_V0 = struct.Struct(">ii")
@@ -35,13 +41,7 @@ _REPLY_V1 = struct.Struct(">iib")
 
 
 class BadFrame(Exception):
-    """The frame cannot be understood; the connection that sent it is closed."""
-
-
-class HandlerFailed(NamedTuple):
-    """Stands where a reply should be: a fault of ours. The connection is closed, as for a crash."""
-
-    error: BaseException
+    """The frame cannot be parsed. Its connection is closed."""
 
 
 class Peer(Protocol):
@@ -49,6 +49,10 @@ class Peer(Protocol):
 
     host: str
     listener: tuple[str, int]
+    session: "Session | None"
+
+    def mute(self, seconds: float) -> None:
+        """Reads nothing from the client for this long."""
 
 
 class _Route(NamedTuple):
@@ -59,13 +63,21 @@ class _Route(NamedTuple):
 
 
 class Dispatcher:
-    """Answers frames of any connection. Handlers and codecs are imported when first asked for."""
+    """Answers the frames of all connections. Handlers and codecs are imported when they are first
+    needed, or earlier by `import_all`."""
 
     def __init__(self, broker: "Broker") -> None:
         self._broker = broker
+        self._workshop = broker.workshop
         self._routes: dict[int, _Route] = {}
         self._client_ids: dict[bytes, str] = {}
         self._tasks: set[asyncio.Future[Any]] = set()
+
+    def import_all(self) -> None:
+        """Imports all, on a thread: the first request of each API would delay the others."""
+        for api in APIS.values():
+            if api.key not in self._routes:
+                self._route(api)
 
     def answer(self, frame: memoryview, peer: Peer) -> Chunks | PendingReply | None:
         """The reply's chunks, or a `PendingReply` of chunks, of None or of `HandlerFailed`."""
@@ -81,52 +93,114 @@ class Dispatcher:
                     f"version {version} of {api.name} is not served "
                     f"({api.min_version} to {api.max_version} are)"
                 )
-            # The one request whose version a client cannot know: it is told, in version 0.
+            # A client cannot know the versions of this request: the reply in version 0 has them.
             return self._unsupported_api_versions(correlation_id)
         route = self._routes.get(key) or self._route(api)
+        session = peer.session
+        if session is not None:
+            refusal = session.refusal(key)
+            if refusal is not None:
+                raise BadFrame(refusal)
+            if session.access is not None:
+                guarded = Guarded(key, session.access, route.handle, route.encode)
+                route = _Route(api, route.decode, guarded.encode, guarded.handle)
         position = _HEADER.size + max(client_id_length, 0)
         if position > len(frame):
             raise BadFrame("the client id reaches beyond the request")
         client_id = self._client_id(bytes(frame[_HEADER.size : position]))
+        context = RequestContext(version, client_id, peer.host, peer.listener, session)
+        charge = self._charge(key, len(frame), context, peer) if self._broker.quotas.keys else None
         started = time.perf_counter()
+        response: Any
         try:
             if version >= api.first_flexible:
                 position = skip_tagged_fields(frame, position)
-            request = route.decode(version, frame, position)
+            if len(frame) > _LONG_FRAME and key not in _DECODED_AT_ONCE:
+                response = self._decode_and_handle(route, frame, position, context)
+            else:
+                request = route.decode(version, frame, position)
+                response = route.handle(self._broker, request, context)
         except MalformedMessage as error:
             raise BadFrame(f"{api.name} version {version}: {error}") from None
-        context = RequestContext(version, client_id, peer.host, peer.listener)
-        response = route.handle(self._broker, request, context)
-        metrics = self._broker.metrics.requests[key]
+        if response.__class__ is GeneratorType:
+            response = self._workshop.answer(response)
         if response.__class__ is HangUp:
             raise BadFrame(response.reason)
         if response.__class__ is PendingReply:
-            return self._later(response, route, version, correlation_id, started)
+            return self._later(response, route, version, correlation_id, started, charge)
         if inspect.isawaitable(response):
-            return self._awaited(response, route, version, correlation_id, started)
+            return self._awaited(response, route, version, correlation_id, started, charge)
+        metrics = self._broker.metrics.requests[key]
         metrics.count += 1
-        metrics.seconds += time.perf_counter() - started
+        seconds = time.perf_counter() - started
+        metrics.seconds += seconds
+        if charge is not None:
+            response = charge.settle(response, seconds)
         return None if response is None else self._encode(route, version, correlation_id, response)
 
+    def _decode_and_handle(
+        self, route: _Route, frame: memoryview, position: int, context: RequestContext
+    ) -> Work[Any]:
+        """Decodes a request with thousands of names on a thread."""
+        try:
+            request = yield OnThread(partial(route.decode, context.version, frame, position))
+        except MalformedMessage as error:
+            return HangUp(f"{route.api.name} version {context.version}: {error}")
+        response = route.handle(self._broker, request, context)
+        if response.__class__ is GeneratorType:
+            response = yield from response
+        elif inspect.isawaitable(response):
+            response = yield asyncio.ensure_future(response)
+        return response
+
+    def _charge(self, key: int, size: int, context: RequestContext, peer: Peer) -> Charge | None:
+        """The quotas of a request; None if it has none."""
+        client = client_of(context)
+        if client is None or not is_charged(key):
+            return None
+        return Charge(self._broker.quotas, self._broker.metrics, peer, client, key, size)
+
     def _later(
-        self, response: PendingReply, route: _Route, version: int, correlation_id: int, start: float
+        self,
+        response: PendingReply,
+        route: _Route,
+        version: int,
+        correlation_id: int,
+        start: float,
+        charge: Charge | None,
     ) -> PendingReply:
-        encoded = PendingReply()
+        encoded = PendingReply(response.is_working)
+        at_once = time.perf_counter() - start
 
         def on_answer(body: Any) -> None:
             metrics = self._broker.metrics.requests[route.api.key]
             metrics.count += 1
             metrics.seconds += time.perf_counter() - start
-            if body is None or isinstance(body, HandlerFailed):
+            if charge is not None:
+                body = charge.settle(body, response.seconds if response.is_working else at_once)
+            if body is None or isinstance(body, HandlerFailed | HangUp):
                 encoded.answer(body)
+                return
+            if response.is_long:
+                encode = partial(self._encode, route, version, correlation_id, body)
+                self._workshop.encode(encode).add_done_callback(on_encoded)
                 return
             try:
                 chunks = self._encode(route, version, correlation_id, body)
-            except Exception as error:  # whoever brought the answer must not be the one to fall
-                log.exception("The answer to %s cannot be written", route.api.name)
+            except Exception as error:  # the caller must not fail
+                log.exception("The reply to %s cannot be encoded", route.api.name)
                 encoded.answer(HandlerFailed(error))
             else:
                 encoded.answer(chunks)
+
+        def on_encoded(chunks: "asyncio.Future[Chunks]") -> None:
+            if chunks.cancelled():
+                encoded.answer(None)
+            elif (error := chunks.exception()) is not None:
+                log.error("The reply to %s cannot be encoded", route.api.name, exc_info=error)
+                encoded.answer(HandlerFailed(error))
+            else:
+                encoded.answer(chunks.result())
 
         encoded.on_abandon = response.abandon
         response.then(on_answer)
@@ -139,6 +213,7 @@ class Dispatcher:
         version: int,
         correlation_id: int,
         start: float,
+        charge: Charge | None,
     ) -> PendingReply:
         pending = PendingReply()
         task = asyncio.ensure_future(response)
@@ -155,12 +230,12 @@ class Dispatcher:
                 pending.answer(task.result())
 
         task.add_done_callback(on_done)
-        return self._later(pending, route, version, correlation_id, start)
+        return self._later(pending, route, version, correlation_id, start, charge)
 
     def _encode(self, route: _Route, version: int, correlation_id: int, response: Any) -> Chunks:
         chunks = route.encode(version, response)
         size = sum(map(len, chunks))
-        # ApiVersions answers with the old header always: its reader cannot know better yet.
+        # ApiVersions always has the old header: the client does not know the versions yet.
         if version >= route.api.first_flexible and route.api.key != API_VERSIONS:
             head: Buffer = _REPLY_V1.pack(size + 5, correlation_id, 0)
         else:
@@ -179,7 +254,7 @@ class Dispatcher:
         known = self._client_ids.get(raw)
         if known is None:
             known = raw.decode("utf-8", "replace")
-            # Client ids are the clients' choice: what is kept of them is bounded.
+            # Clients choose their ids, so the kept part is bounded.
             if len(raw) <= _LONGEST_KEPT_ID:
                 if len(self._client_ids) >= _KEPT_IDS:
                     self._client_ids.clear()
@@ -198,5 +273,9 @@ class Dispatcher:
 
 _KEPT_IDS = 10_000
 _LONGEST_KEPT_ID = 256
+_LONG_FRAME = 64 * 1024
+"""Larger ones have their own buffer, which outlives this step of the event loop."""
+_DECODED_AT_ONCE = {PRODUCE, JOIN_GROUP, SYNC_GROUP}
+"""They have few names and many bytes. Members wait for a long time, without the frame."""
 _JOIN_BELOW = 16 * 1024
-"""Up to here one buffer is cheaper to send than several."""
+"""Up to this size one buffer is cheaper to send than several."""

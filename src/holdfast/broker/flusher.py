@@ -1,12 +1,11 @@
-"""Group commit: what was appended while a sync ran is covered by the next one, all at once.
+"""Group commit: one sync covers all records that were appended during the previous one.
 
-Each partition has at most one sync under way, on one of a few threads, and partitions do not wait
-for each other. A produce is answered, and its records are shown to readers, when the sync that
-covers them has returned.
+Each partition has at most one running sync, on one of a few threads, and partitions do not wait for
+each other. A produce gets its reply, and readers see its records, when their sync has returned.
 
-A small sync of a single partition, on a disk that has been quick for a while, is done on the loop:
-there and back again between threads takes longer than the sync itself. A disk that stalls holds up
-the loop once by that, and is left to the threads until it has been quick for a while again.
+On a fast disk, a small sync of a single partition runs on the event loop, because two changes of
+thread take longer than the sync. A disk that stalls delays the loop once. After that, its syncs run
+on threads until it has been fast for a while.
 """
 
 import asyncio
@@ -14,8 +13,10 @@ import logging
 import queue
 import threading
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from typing import TYPE_CHECKING
+
+from holdfast.broker.work import SLICE_SECONDS
 
 if TYPE_CHECKING:
     from holdfast.broker.log import FlushTicket
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 THREADS = 4
-"""Syncs under way at once. They wait for the disk, not for the processor, and merge there."""
+"""Maximum running syncs. They wait for the disk, not for the processor, and merge there."""
 
 SMALL_BYTES = 16 * 1024
-"""What one message at a time amounts to; more is worth a thread."""
+"""The size of one message at a time. More is worth a thread."""
 QUICK_SECONDS = 0.0004
-"""About what two changes of thread cost."""
+"""About the cost of two changes of thread."""
 UNKNOWN_SECONDS = 1.0
-"""What a disk is taken for that nobody has measured yet."""
+"""The assumed time of a sync before the first measurement."""
 WEIGHT_OF_LATEST = 0.1
 
 _Job = tuple["Partition", "FlushTicket"]
@@ -40,14 +41,18 @@ _Done = tuple["Partition", "FlushTicket", OSError | None, float]
 
 
 class Flusher:
-    """Syncs the partitions that were marked, and tells each how it went, on the loop's thread."""
+    """Syncs marked partitions, and reports the result to each on the event loop."""
 
     def __init__(self, metrics: "Metrics") -> None:
         self._loop = asyncio.get_running_loop()
         self._metrics = metrics
-        self._marked: dict[Partition, None] = {}
+        self._marked: OrderedDict[Partition, None] = OrderedDict()
         self._syncing: set[Partition] = set()
+        self._again: set[Partition] = set()
+        """Partitions marked during their sync."""
         self._scheduled = False
+        self._catching_up = False
+        """The rest of `_done` is handled in the next step of the loop."""
         self._round_done: asyncio.Event | None = None
         self._usual_seconds = UNKNOWN_SECONDS
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -60,14 +65,17 @@ class Flusher:
             thread.start()
 
     def mark(self, partition: "Partition") -> None:
-        """The partition has appended; sync it once this turn of the loop is over."""
+        """Syncs a partition after this step of the event loop."""
+        if partition in self._syncing:
+            self._again.add(partition)
+            return
         self._marked[partition] = None
         if not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self._start)
 
     async def stop(self) -> None:
-        """Sync what is marked, then end the threads."""
+        """Syncs all marked partitions, then ends the threads."""
         while self._marked or self._syncing:
             self._round_done = asyncio.Event()
             await self._round_done.wait()
@@ -78,21 +86,23 @@ class Flusher:
 
     def _start(self) -> None:
         self._scheduled = False
-        for partition in list(self._marked):
-            if partition in self._syncing:
-                continue  # it stays marked; `_finished` starts it again
-            del self._marked[partition]
+        until = time.perf_counter() + SLICE_SECONDS
+        while self._marked:
+            partition, _ = self._marked.popitem(last=False)
             alone = not self._marked and not self._syncing
             ticket = partition.log.flush_targets()
-            if ticket is None:
-                continue
-            self._syncing.add(partition)
-            if alone and self._is_quick(partition, ticket):
-                self._done.append(_sync(partition, ticket))
-                self._finished()
-            else:
-                self._jobs.put((partition, ticket))
-        self._tell_who_stops()
+            if ticket is not None:
+                self._syncing.add(partition)
+                if alone and self._is_quick(partition, ticket):
+                    self._done.append(_sync(partition, ticket))
+                    self._finished()
+                else:
+                    self._jobs.put((partition, ticket))
+            if self._marked and not self._scheduled and time.perf_counter() > until:
+                self._scheduled = True
+                self._loop.call_soon(self._start)
+                return
+        self._notify_stop()
 
     def _is_quick(self, partition: "Partition", ticket: "FlushTicket") -> bool:
         return (
@@ -106,30 +116,52 @@ class Flusher:
             self._done.append(_sync(*job))
             try:
                 self._loop.call_soon_threadsafe(self._finished)
-            except RuntimeError:  # the loop is gone: nobody waits for this any more
+            except RuntimeError:  # the loop is closed
                 return
 
     def _finished(self) -> None:
+        if self._catching_up:
+            return  # each sync calls this, so one step may have many calls
+        until = time.perf_counter() + SLICE_SECONDS
         while self._done:
-            partition, ticket, failure, seconds = self._done.popleft()
-            self._syncing.discard(partition)
-            self._metrics.flushes += 1
-            self._metrics.flush_seconds += seconds
-            if ticket.is_light:
-                self._usual_seconds += WEIGHT_OF_LATEST * (seconds - self._usual_seconds)
-            if partition.is_gone:
-                continue
-            if failure is None:
-                partition.synced(ticket)
-            else:
-                self._metrics.storage_failures += 1
-                log.error("%s could not be synced: %s", partition, failure)
-                partition.sync_failed(ticket, failure)
+            self._finish(*self._done.popleft())
+            if self._done and time.perf_counter() > until:
+                self._catching_up = True
+                self._loop.call_soon(self._catch_up)
+                return
         if self._marked:
             self._start()
-        self._tell_who_stops()
+        self._notify_stop()
 
-    def _tell_who_stops(self) -> None:
+    def _catch_up(self) -> None:
+        self._catching_up = False
+        self._finished()
+
+    def _finish(
+        self,
+        partition: "Partition",
+        ticket: "FlushTicket",
+        failure: OSError | None,
+        seconds: float,
+    ) -> None:
+        self._syncing.discard(partition)
+        self._metrics.flushes += 1
+        self._metrics.flush_seconds += seconds
+        if ticket.is_light:
+            self._usual_seconds += WEIGHT_OF_LATEST * (seconds - self._usual_seconds)
+        if partition in self._again:
+            self._again.discard(partition)
+            self.mark(partition)
+        if partition.is_gone:
+            return
+        if failure is None:
+            partition.synced(ticket)
+        else:
+            self._metrics.storage_failures += 1
+            log.error("%s could not be synced: %s", partition, failure)
+            partition.sync_failed(ticket, failure)
+
+    def _notify_stop(self) -> None:
         if self._round_done is not None:
             self._round_done.set()
 
@@ -141,4 +173,7 @@ def _sync(partition: "Partition", ticket: "FlushTicket") -> _Done:
         ticket.sync()
     except OSError as error:
         failure = error
+    except Exception as error:  # without a result this sync would never end
+        log.exception("%s could not be synced", partition)
+        failure = OSError(str(error))
     return partition, ticket, failure, time.perf_counter() - started

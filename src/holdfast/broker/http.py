@@ -10,13 +10,22 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
 from holdfast.broker.broker import Broker
+from holdfast.broker.topic_metrics import group_metrics, topic_metrics
 from holdfast.wire.protocol.apis import APIS
 
 REQUEST_SECONDS = 10.0
+MAX_CONNECTIONS = 16
+"""Maximum connections. Further ones are closed at once."""
 MAX_HEAD_BYTES = 16 * 1024
 
 _COUNTERS = {
     "refused_connections": "Connections refused because of the limit",
+    "failed_handshakes": "TLS handshakes that failed",
+    "logins": "Logins that succeeded",
+    "failed_logins": "Logins that failed",
+    "denied_requests": "Requests that access control denied, wholly or in part",
+    "throttled_requests": "Requests whose client was over a quota",
+    "throttled_seconds": "Time for which clients over a quota had to wait",
     "idle_closed": "Connections closed because they were idle or owed the rest of a request",
     "bad_frames": "Requests that could not be understood",
     "handler_failures": "Requests that failed by a fault of the broker",
@@ -32,7 +41,7 @@ _COUNTERS = {
 
 
 class BrokerCollector(Collector):
-    """What a broker has counted, read when it is asked for."""
+    """The broker's counters, read at each request."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
@@ -52,10 +61,17 @@ class BrokerCollector(Collector):
         yield seconds
         for name, text in _COUNTERS.items():
             yield CounterMetricFamily(f"holdfast_broker_{name}", text, getattr(metrics, name))
+        yield _gauge(
+            "longest_turn_seconds",
+            "Longest time for which one request kept all others waiting, of the last two minutes",
+            metrics.longest_turn.seconds,
+        )
         yield _gauge("connections", "Open connections", metrics.connections)
         partitions = broker.topics.partitions()
         yield _gauge("partitions", "Partitions", len(partitions))
         yield _gauge("log_bytes", "Bytes on disk", sum(p.log.size_bytes for p in partitions))
+        yield from topic_metrics(broker)
+        yield from group_metrics(broker)
 
 
 def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
@@ -63,7 +79,7 @@ def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
 
 
 async def serve_http(broker: Broker, host: str, port: int) -> asyncio.Server:
-    """Serve; the caller closes the server."""
+    """Starts the server. The caller closes it."""
     registry = CollectorRegistry()
     registry.register(BrokerCollector(broker))
 
@@ -74,7 +90,16 @@ async def serve_http(broker: Broker, host: str, port: int) -> asyncio.Server:
             return "200 OK", CONTENT_TYPE_LATEST, generate_latest(registry)
         return "404 Not Found", "text/plain; charset=utf-8", b"/metrics and /healthz are here\n"
 
+    connections: set[asyncio.StreamWriter] = set()
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(connections) < MAX_CONNECTIONS:
+            connections.add(writer)
+            await respond(reader, writer)
+            connections.discard(writer)
+        writer.close()
+
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(
             asyncio.TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError
         ):
@@ -92,7 +117,6 @@ async def serve_http(broker: Broker, host: str, port: int) -> asyncio.Server:
                 if method != "HEAD":
                     writer.write(body)
                 await writer.drain()
-        writer.close()
 
     return await asyncio.start_server(serve, host, port, limit=MAX_HEAD_BYTES)
 

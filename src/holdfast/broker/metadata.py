@@ -1,16 +1,19 @@
-"""What the broker knows beside its logs, in one small file that is replaced as a whole.
+"""The broker's metadata, in one small file that is replaced as a whole.
 
-Topics with their ids, partition counts and settings, the cluster's id, and how far producer ids
-were handed out. A change is durable when `save` returns.
+It has the topics with their ids, partition counts and settings, the cluster's id, and the next
+producer id. A change is durable when `save` returns.
 """
 
+import asyncio
 import base64
 import json
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from holdfast.broker.log.files import replace_file
+from holdfast.broker.work import Work
 from holdfast.errors import DataDirectoryError
 
 FILE_NAME = "metadata.json"
@@ -21,7 +24,7 @@ PRODUCER_ID_BLOCK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class TopicRecord:
-    """A topic as it is remembered."""
+    """A topic in the file."""
 
     name: str
     id: uuid.UUID
@@ -38,8 +41,10 @@ class Metadata:
     next_producer_id: int = 0
     topics: dict[str, TopicRecord] = field(default_factory=dict)
     deleting: dict[str, TopicRecord] = field(default_factory=dict)
-    """Topics that are gone, but whose files may not be: a crash must not bring them back."""
+    """Deleted topics whose files may still exist: a crash must not bring them back."""
     _producer_id: int = field(init=False)
+    _turn: "asyncio.Future[None] | None" = field(init=False, default=None)
+    """The contents are being changed and saved on a thread. Other changes wait for it."""
 
     @classmethod
     def load(cls, data_dir: Path) -> "Metadata":
@@ -47,40 +52,75 @@ class Metadata:
         try:
             document = json.loads(path.read_bytes())
         except FileNotFoundError:
+            _check_is_new(data_dir)
             return cls(path, _new_cluster_id())
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
+            raise _unreadable(path, error) from None
+        if not isinstance(document, dict):
+            raise _unreadable(path, "it is not a JSON object")
+        written_in = document.get("format")
+        if written_in != FORMAT:
             raise DataDirectoryError(
-                f"{path} cannot be read: {error}. Without it the broker does not know its topics; "
-                "bring the file back from a copy, or name another data directory."
-            ) from None
-        if document.get("format") != FORMAT:
-            raise DataDirectoryError(
-                f"{path} is of format {document.get('format')}, and this version reads {FORMAT}. "
-                "It was written by another version of Holdfast: run that one."
+                f"{path} has format {written_in}, and this version reads {FORMAT}. "
+                "Another version of Holdfast has written it: run that version."
             )
-        return cls(
-            path,
-            document["cluster_id"],
-            document["next_producer_id"],
-            {t["name"]: _topic(t) for t in document["topics"]},
-            {t["name"]: _topic(t) for t in document["deleting"]},
-        )
+        try:
+            return cls(
+                path,
+                _checked(document["cluster_id"], str),
+                max(0, _checked(document["next_producer_id"], int)),
+                _topics(document["topics"]),
+                _topics(document["deleting"]),
+            )
+        except KeyError as error:
+            raise _unreadable(path, f"it has no {error}") from None
+        except (TypeError, ValueError) as error:
+            raise _unreadable(path, error) from None
 
     def take_producer_id(self) -> int:
-        """An id that no producer had before, in this life or an earlier one.
+        """A producer id that was never used before.
 
-        The file runs a block ahead of what was handed out, so a crash skips ids but repeats none.
+        The file is a block of ids ahead, so a crash skips ids but repeats none.
         """
         if self._producer_id == self.next_producer_id:
-            self.next_producer_id += PRODUCER_ID_BLOCK
-            try:
-                self.save()
-            except OSError:
-                self.next_producer_id = self._producer_id
-                raise
+            if self._turn is not None:
+                raise BlockingIOError(f"{self.path} is being written")
+            self._save_more_ids()
         taken = self._producer_id
         self._producer_id += 1
         return taken
+
+    async def reserve_producer_ids(self, count: int) -> None:
+        """Reserves at least `count` ids for this step of the event loop; raises OSError."""
+        while self.next_producer_id - self._producer_id < count:
+            if self._turn is not None:
+                await asyncio.wait([self._turn])
+                continue
+            self._turn = asyncio.get_running_loop().create_future()
+            try:
+                await asyncio.to_thread(self._save_more_ids)
+            finally:
+                self.end_turn()
+
+    def _save_more_ids(self) -> None:
+        before = self.next_producer_id
+        self.next_producer_id += PRODUCER_ID_BLOCK
+        try:
+            self.save()
+        except OSError:
+            self.next_producer_id = before
+            raise
+
+    def wait_for_turn(self) -> Work[None]:
+        """Waits for the right to change the contents until `end_turn`. A thread may save them."""
+        while self._turn is not None:
+            yield self._turn
+        self._turn = asyncio.get_running_loop().create_future()
+
+    def end_turn(self) -> None:
+        turn, self._turn = self._turn, None
+        assert turn is not None
+        turn.set_result(None)
 
     def __post_init__(self) -> None:
         self._producer_id = self.next_producer_id
@@ -100,12 +140,45 @@ def _new_cluster_id() -> str:
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
 
 
+def _unreadable(path: Path, reason: object) -> DataDirectoryError:
+    return DataDirectoryError(
+        f"{path} cannot be read: {reason}. Without it the broker does not know its topics; "
+        "restore the file from a backup, or use another data directory."
+    )
+
+
+def _check_is_new(data_dir: Path) -> None:
+    """Refuses a directory with records but without metadata: they would be removed as leftovers."""
+    partition = next((p.parent.name for p in data_dir.glob("*-[0-9]*/*.log")), None)
+    if partition is not None:
+        raise DataDirectoryError(
+            f"{data_dir / FILE_NAME} is missing, and {partition} has records. Without the file the "
+            "broker does not know its topics; restore it from a backup, or use another data "
+            "directory."
+        )
+
+
+T = TypeVar("T")
+
+
+def _checked(value: object, kind: type[T]) -> T:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"{value!r} is not of type {kind.__name__}")
+    return value
+
+
+def _topics(documents: object) -> dict[str, TopicRecord]:
+    records = [_topic(_checked(document, dict)) for document in _checked(documents, list)]
+    return {record.name: record for record in records}
+
+
 def _topic(document: dict[str, object]) -> TopicRecord:
+    overrides = _checked(document["overrides"], dict)
     return TopicRecord(
-        str(document["name"]),
-        uuid.UUID(str(document["id"])),
-        int(str(document["partitions"])),
-        dict(document["overrides"]),  # type: ignore[call-overload]
+        _checked(document["name"], str),
+        uuid.UUID(_checked(document["id"], str)),
+        _checked(document["partitions"], int),
+        {_checked(name, str): _checked(value, str) for name, value in overrides.items()},
     )
 
 

@@ -1,4 +1,4 @@
-"""A partition as the broker serves it: its log, and those who wait for it to move on."""
+"""A partition in service: its log, and the requests that wait for it."""
 
 import asyncio
 from collections import deque
@@ -9,19 +9,20 @@ from holdfast.broker.log import Appended, FlushTicket, PartitionLog, Source, Sto
 
 if TYPE_CHECKING:
     from holdfast.broker.flusher import Flusher
+    from holdfast.broker.work import Work
 
 OnDurable = Callable[[StorageFailed | None], None]
 
 
 class Reader(Protocol):
-    """Someone who waits for records."""
+    """A request that waits for records."""
 
     def more(self, size: int) -> None:
-        """About `size` further bytes became visible."""
+        """Called when about `size` more bytes are visible."""
 
 
 class Partition:
-    """Appends, and tells when what was appended is durable; wakes readers when it is visible.
+    """Appends records, calls back when they are durable, and wakes readers when they are visible.
 
     Without a flusher (`flush = "os"`) the page cache counts as durable.
     """
@@ -42,13 +43,22 @@ class Partition:
         self._waiting: deque[tuple[int, OnDurable]] = deque()
         self._readers: set[Reader] = set()
         self._unseen_bytes = 0
+        self.on_new_producer: Callable[[], None] = lambda: None
+        """Called when the log has a new producer."""
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.index}"
 
-    def append(self, batches: memoryview, source: Source = Source.CLIENT) -> Appended:
-        """Append; raises RecordsRejected or StorageFailed, and then nothing of it stays."""
-        appended = self.log.append(batches, now_ms=self._clock(), source=source)
+    def append(
+        self, batches: memoryview, source: Source = Source.CLIENT, *, inspected: bool = False
+    ) -> Appended:
+        """Appends; raises RecordsRejected, StorageFailed or NeedsTime, and then writes nothing."""
+        known = self.log.producer_count
+        appended = self.log.append(
+            batches, now_ms=self._clock(), source=source, inspected=inspected
+        )
+        if self.log.producer_count > known:
+            self.on_new_producer()
         if not appended.duplicate:
             self._unseen_bytes += len(batches)
             if self._flusher is None:
@@ -58,26 +68,30 @@ class Partition:
                 self._flusher.mark(self)
         return appended
 
+    def inspect(self, batches: memoryview) -> "Work[None]":
+        """Checks the records in a client's batch, in slices; raises RecordsRejected."""
+        return self.log.inspect(batches, self._clock())
+
     @property
     def unseen_bytes(self) -> int:
-        """Appended, and not visible yet."""
+        """Records that are appended and not visible yet."""
         return self._unseen_bytes
 
-    def on_durable(self, last_offset: int, tell: OnDurable) -> None:
-        """Call `tell` once the record at `last_offset` is durable: at once, if it is already."""
+    def on_durable(self, last_offset: int, callback: OnDurable) -> None:
+        """Calls back when the record at `last_offset` is durable, or at once if it is."""
         if self.log.high_watermark > last_offset:
-            tell(None)
+            callback(None)
             return
         if not self._waiting or self._waiting[-1][0] <= last_offset:
-            self._waiting.append((last_offset, tell))
+            self._waiting.append((last_offset, callback))
             return
-        # A retried batch that is still being synced waits for an offset that others have passed.
-        self._waiting = deque(sorted([*self._waiting, (last_offset, tell)], key=lambda w: w[0]))
+        # A retry may wait for a lower offset than the last one.
+        self._waiting = deque(sorted([*self._waiting, (last_offset, callback)], key=lambda w: w[0]))
 
     def when_durable(self, last_offset: int) -> "asyncio.Future[None]":
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-        def tell(failure: StorageFailed | None) -> None:
+        def callback(failure: StorageFailed | None) -> None:
             if future.done():
                 return
             if failure is None:
@@ -85,7 +99,7 @@ class Partition:
             else:
                 future.set_exception(failure)
 
-        self.on_durable(last_offset, tell)
+        self.on_durable(last_offset, callback)
         return future
 
     def add_reader(self, reader: Reader) -> None:
@@ -99,9 +113,9 @@ class Partition:
         self._advanced()
 
     async def sync_in_background(self) -> None:
-        """Sync what nobody waits for: without a flusher all, with one what housekeeping did.
+        """Syncs files that no request waits for: all without a flusher, else those of housekeeping.
 
-        So little is left to recover after a crash, and what was closed can be compacted.
+        So a crash leaves little to recover, and closed segments can be compacted.
         """
         if self._flusher is not None:
             self._flusher.mark(self)
@@ -110,7 +124,7 @@ class Partition:
         if ticket is None:
             return
         sync = asyncio.get_running_loop().run_in_executor(None, ticket.sync)
-        # A stop waits too: only what is known to be on disk may be left out of the last sync.
+        # A stop waits too: the last sync may only omit files that are on disk.
         cancelled = await _outlast(sync)
         failure = sync.exception()
         if failure is None:
@@ -123,25 +137,25 @@ class Partition:
             raise failure
 
     def sync_failed(self, ticket: FlushTicket, error: OSError) -> None:
-        """What was not synced was never seen, and is gone: those who wait for it are told."""
+        """Reports the failure to waiting requests. Unsynced records were never visible."""
         self.log.flush_failed(ticket, error)
         failure = StorageFailed(f"{self} could not be synced to disk: {error}")
         waiting, self._waiting = self._waiting, deque()
         self._unseen_bytes = 0
-        for _, tell in waiting:
-            tell(failure)
+        for _, callback in waiting:
+            callback(failure)
 
     @property
     def is_gone(self) -> bool:
-        """Whether the topic was deleted."""
+        """Returns True if the topic was deleted."""
         return self.log.is_abandoned
 
     def abandon(self) -> None:
-        """The topic is deleted: those who wait for it look again, and find that out."""
+        """Wakes all waiting requests, because the topic is deleted."""
         self.log.abandon()
         waiting, self._waiting = self._waiting, deque()
-        for _, tell in waiting:
-            tell(StorageFailed(f"{self} was deleted"))
+        for _, callback in waiting:
+            callback(StorageFailed(f"{self} was deleted"))
         self._wake_readers(0)
 
     def _advanced(self) -> None:
@@ -159,7 +173,7 @@ class Partition:
 
 
 async def _outlast(work: "asyncio.Future[None]") -> bool:
-    """Wait until the work is done, however it ends; whether this was to be cancelled meanwhile."""
+    """Waits until the work has ended. Returns True if the waiting task was cancelled meanwhile."""
     try:
         await asyncio.wait([work])
     except asyncio.CancelledError:

@@ -1,4 +1,4 @@
-"""The coordinators' memory: records in an internal compacted partition."""
+"""The log of the coordinators' state: an internal compacted partition."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -9,11 +9,13 @@ from holdfast.broker.partition import Partition
 from holdfast.errors import DataDirectoryError
 from holdfast.wire.records.batch import build_batch, iterate_batches, marker_of, records_of
 
+Records = Sequence[tuple[bytes, bytes | None]]
+
 _READ_BYTES = 1024 * 1024
 
 
 class StateRecord(NamedTuple):
-    """A record as it is read back. A marker has neither key nor value."""
+    """A record of the log. A marker has neither key nor value."""
 
     key: bytes | None
     value: bytes | None
@@ -23,35 +25,36 @@ class StateRecord(NamedTuple):
 
 
 class StateLog:
-    """Appends state changes, durable in order; reads all of them back at start."""
+    """Appends state changes, which become durable in order. Reads all of them at start."""
 
     def __init__(self, partition: Partition, clock: Callable[[], int]) -> None:
         self._partition = partition
         self._clock = clock
 
-    def append(
-        self,
-        records: Sequence[tuple[bytes, bytes | None]],
-        *,
-        producer: tuple[int, int] | None = None,
-    ) -> "asyncio.Future[None]":
-        """Resolves when the records are durable. With a producer they belong to its transaction."""
+    def append(self, records: Records) -> "asyncio.Future[None]":
+        """Resolves when the records are durable."""
+        return self.append_built(self.build(records))
+
+    def build(self, records: Records, producer: tuple[int, int] | None = None) -> bytearray:
+        """A batch of records, in the producer's transaction if there is one. On any thread."""
         producer_id, producer_epoch = producer or (-1, -1)
-        batch = build_batch(
+        return build_batch(
             records,
             timestamp=self._clock(),
             producer_id=producer_id,
             producer_epoch=producer_epoch,
             transactional=producer is not None,
         )
+
+    def append_built(self, batch: bytearray) -> "asyncio.Future[None]":
         appended = self._partition.append(memoryview(batch), Source.COORDINATOR)
         return self._partition.when_durable(appended.last_offset)
 
     def replay(self) -> Iterator[StateRecord]:
         """All records; raises DataDirectoryError where the log is damaged.
 
-        What was acknowledged there cannot be known any more, and must not be made up: a group
-        could read again what it has read, and half of a transaction could be seen.
+        Acknowledged state is lost there and must not be guessed: a group could read records again,
+        and half of a transaction could become visible.
         """
         log = self._partition.log
         offset = log.log_start_offset
@@ -76,8 +79,8 @@ class StateLog:
             return log.read(offset, _READ_BYTES, limit=log.high_watermark)
         except CorruptRecords:
             raise DataDirectoryError(
-                f"{log.directory} is damaged at offset {offset}: what consumer groups and "
-                "transactions were told is written there. Bring the directory back from a copy. "
-                "Or move it away: all groups then have lost their offsets, and all transactions "
-                "their outcomes, for good."
+                f"{log.directory} is damaged at offset {offset}. It has the state of consumer "
+                "groups and transactions. Restore the directory from a backup. Or move it away: "
+                "all groups then lose their offsets, and all transactions their outcomes, for "
+                "good."
             ) from None

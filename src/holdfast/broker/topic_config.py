@@ -1,4 +1,4 @@
-"""Topic settings: names, defaults and checks are Kafka's, for those that this broker acts on."""
+"""Topic settings, with Kafka's names, defaults and checks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -7,11 +7,16 @@ from typing import Any, Literal
 FOREVER = 9223372036854775807
 """Kafka writes "never" as the largest long in some settings, and as -1 in others."""
 
+LARGEST_BATCH = 16 * 1024 * 1024
+"""Upper bound of `max.message.bytes`. A batch is checked and written in one step of the event loop:
+16 MiB take about 35 ms of CPU, and no request may hold the loop for more than 50 ms."""
+_MAX_MESSAGE_BYTES = "max.message.bytes"
+
 ConfigType = Literal["BOOLEAN", "STRING", "INT", "LONG", "DOUBLE", "LIST"]
 
 
 class InvalidTopicConfig(ValueError):
-    """A name or value that is refused, in words for the one who sent it."""
+    """A refused name or value, with a message for the client."""
 
 
 def _setting(
@@ -24,7 +29,7 @@ def _setting(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfig:
-    """Every setting of a topic, with its value in force."""
+    """All settings of a topic, with their present values."""
 
     cleanup_policy: frozenset[str] = _setting(
         "cleanup.policy", frozenset({"delete"}), "LIST",
@@ -50,8 +55,11 @@ class TopicConfig:
         "index.interval.bytes", 4096, "INT", "Bytes between two index entries.", at_least=0
     )
     max_message_bytes: int = _setting(
-        "max.message.bytes", 1_048_588, "INT", "Largest record batch taken.", at_least=0
-    )
+        _MAX_MESSAGE_BYTES, 1_048_588, "INT", "Largest record batch accepted, in bytes.",
+        at_least=0, at_most=LARGEST_BATCH,
+        hint="This broker writes a batch in one step, and a larger one would delay all other "
+        "clients. Split large messages, or store them elsewhere and send a reference.",
+    )  # fmt: skip
     message_timestamp_type: str = _setting(
         "message.timestamp.type", "CreateTime", "STRING",
         "Whether records keep the producer's time or get the broker's.",
@@ -67,7 +75,7 @@ class TopicConfig:
     )  # fmt: skip
     compression_type: str = _setting(
         "compression.type", "producer", "STRING",
-        "Batches are stored as the producer compressed them; only `producer` is taken.",
+        "Batches are stored as the producer compressed them; only `producer` is accepted.",
         among={"producer"},
     )  # fmt: skip
     delete_retention_ms: int = _setting(
@@ -86,7 +94,7 @@ class TopicConfig:
         "max.compaction.lag.ms", FOREVER, "LONG", "Age at which records must be compacted.",
         at_least=1,
     )  # fmt: skip
-    # Existing scripts set these. They are taken and shown, so that such scripts run unchanged.
+    # Existing scripts set these. They are accepted and shown, so that such scripts work unchanged.
     min_insync_replicas: int = _setting(
         "min.insync.replicas", 1, "INT", "Without effect: there is one replica.", at_least=1
     )
@@ -103,7 +111,7 @@ class TopicConfig:
     )  # fmt: skip
     file_delete_delay_ms: int = _setting(
         "file.delete.delay.ms", 60_000, "LONG",
-        "Without effect: dropped files go at once, and those who read them go on.", at_least=0,
+        "Without effect: dropped files are removed at once, and running reads finish.", at_least=0,
     )  # fmt: skip
     preallocate: bool = _setting(
         "preallocate", False, "BOOLEAN", "Without effect: segments grow as they are written."
@@ -113,7 +121,7 @@ class TopicConfig:
         "Without effect: an index grows with its segment.", at_least=4,
     )  # fmt: skip
     segment_jitter_ms: int = _setting(
-        "segment.jitter.ms", 0, "LONG", "Without effect: one disk rolls no herd.", at_least=0
+        "segment.jitter.ms", 0, "LONG", "Without effect: there is one disk.", at_least=0
     )
 
     @property
@@ -126,7 +134,7 @@ class TopicConfig:
 
     @classmethod
     def of(cls, overrides: Mapping[str, str]) -> "TopicConfig":
-        """The settings of a topic that gives `overrides` by their Kafka names."""
+        """The settings of a topic with these overrides, by their Kafka names."""
         known = {f.metadata["name"]: f for f in fields(cls)}
         values: dict[str, Any] = {}
         for name, text in overrides.items():
@@ -136,7 +144,7 @@ class TopicConfig:
         return cls(**values)
 
     def described(self) -> "dict[str, str]":
-        """Kafka names and values in force, as DescribeConfigs shows them."""
+        """Kafka names and present values, as in DescribeConfigs."""
         return {f.metadata["name"]: _text(getattr(self, f.name)) for f in fields(self)}
 
 
@@ -185,7 +193,21 @@ def _parse(metadata: Mapping[str, Any], text: str) -> Any:
         )
     limit = checks.get("at_most", 2_147_483_647 if kind == "INT" else FOREVER)
     if kind in ("INT", "LONG", "DOUBLE") and value > limit:
+        hint = f". {checks['hint']}" if "hint" in checks else ""
         raise InvalidTopicConfig(
-            f"Invalid value {text} for configuration {name}: Value must be no more than {limit}"
+            f"Invalid value {text} for configuration {name}: Value must be no more than "
+            f"{limit}{hint}"
         )
     return value
+
+
+def within_limits(overrides: Mapping[str, str]) -> dict[str, str]:
+    """Returns stored overrides with a batch limit that this version accepts.
+
+    Earlier versions accepted a `max.message.bytes` above LARGEST_BATCH.
+    """
+    try:
+        is_above = int(overrides.get(_MAX_MESSAGE_BYTES, 0)) > LARGEST_BATCH
+    except ValueError:  # `TopicConfig.of` refuses it with a clear error
+        is_above = False
+    return {**overrides, _MAX_MESSAGE_BYTES: str(LARGEST_BATCH)} if is_above else dict(overrides)

@@ -1,4 +1,4 @@
-"""AddOffsetsToTxn: a transaction is about to commit the offsets of a group."""
+"""AddOffsetsToTxn: adds the offsets of a group to a transaction."""
 
 from typing import TYPE_CHECKING
 

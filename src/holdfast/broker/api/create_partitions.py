@@ -1,12 +1,12 @@
-"""CreatePartitions: a topic gets more of them."""
+"""CreatePartitions: adds partitions to topics."""
 
-from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.broker.configs import refuse_internal
 from holdfast.broker.context import RequestContext
-from holdfast.broker.replicas import check_assignment
-from holdfast.broker.topics import TopicError
+from holdfast.broker.topic_rules import TopicError, check_assignment, check_each, unknown
+from holdfast.broker.work import Work
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.create_partitions_request import (
     CreatePartitionsRequest,
@@ -23,44 +23,34 @@ if TYPE_CHECKING:
 
 def handle(
     broker: "Broker", request: CreatePartitionsRequest, context: RequestContext
-) -> CreatePartitionsResponse:
-    times = Counter(topic.name for topic in request.topics)
-    asked = {topic.name: topic for topic in request.topics}
-    return CreatePartitionsResponse(
-        results=[
-            _create(broker, topic, times[name] == 1, request.validate_only)
-            for name, topic in asked.items()
-        ]
-    )
+) -> Work[CreatePartitionsResponse]:
+    totals, errors = yield from check_each(request.topics, partial(_total, broker))
+    results = yield from broker.topics.grow_all(totals, validate_only=request.validate_only)
+    results |= errors
+    names = dict.fromkeys(topic.name for topic in request.topics)
+    return CreatePartitionsResponse(results=[_answer(name, results[name]) for name in names])
 
 
-def _create(
-    broker: "Broker", asked: CreatePartitionsTopic, once: bool, validate_only: bool
-) -> CreatePartitionsTopicResult:
-    try:
-        if not once:
-            raise TopicError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-        _check(broker, asked)
-        broker.topics.add_partitions(asked.name, asked.count, validate_only=validate_only)
-    except TopicError as error:
-        return CreatePartitionsTopicResult(asked.name, error.error_code, error.message)
-    return CreatePartitionsTopicResult(asked.name)
+def _answer(name: str, error: TopicError | None) -> CreatePartitionsTopicResult:
+    if error is None:
+        return CreatePartitionsTopicResult(name)
+    return CreatePartitionsTopicResult(name, error.error_code, error.message)
 
 
-def _check(broker: "Broker", asked: CreatePartitionsTopic) -> None:
-    topic = broker.topics.get(asked.name)
+def _total(broker: "Broker", new: CreatePartitionsTopic) -> int:
+    """The new number of partitions."""
+    topic = broker.topics.get(new.name)
     if topic is None:
-        raise TopicError(
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic."
-        )
+        raise unknown()
     refuse_internal(topic)
-    added = asked.count - len(topic.partitions)
-    if asked.assignments is None or added <= 0:
-        return
-    if len(asked.assignments) != added:
+    added = new.count - len(topic.partitions)
+    if new.assignments is None or added <= 0:
+        return new.count
+    if len(new.assignments) != added:
         raise TopicError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            f"{added} partition(s) would be added, and {len(asked.assignments)} are assigned.",
+            f"{added} partition(s) would be added, and {len(new.assignments)} are assigned.",
         )
-    for assignment in asked.assignments:
+    for assignment in new.assignments:
         check_assignment(assignment.broker_ids, broker.node_id)
+    return new.count

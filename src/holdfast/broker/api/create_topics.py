@@ -1,12 +1,19 @@
-"""CreateTopics: each topic is made or refused on its own."""
+"""CreateTopics: creates or refuses each topic on its own."""
 
-from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.broker.configs import topic_entries
 from holdfast.broker.context import RequestContext
-from holdfast.broker.replicas import check_assignment
-from holdfast.broker.topics import Topic, TopicError
+from holdfast.broker.topic_rules import (
+    NewTopic,
+    TopicError,
+    check_assignment,
+    check_each,
+    overrides_of,
+)
+from holdfast.broker.topics import Topic
+from holdfast.broker.work import Work
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.create_topics_request import (
     CreatableTopic,
@@ -27,45 +34,34 @@ DEFAULT = -1
 
 def handle(
     broker: "Broker", request: CreateTopicsRequest, context: RequestContext
-) -> CreateTopicsResponse:
-    times = Counter(topic.name for topic in request.topics)
-    asked = {topic.name: topic for topic in request.topics}
-    return CreateTopicsResponse(
-        topics=[
-            _create(broker, topic, times[name] == 1, request.validate_only)
-            for name, topic in asked.items()
-        ]
+) -> Work[CreateTopicsResponse]:
+    new, errors = yield from check_each(request.topics, partial(_new_topic, broker))
+    results = yield from broker.topics.create_all(
+        list(new.values()), validate_only=request.validate_only
     )
+    results |= errors
+    response = CreateTopicsResponse()
+    for name in dict.fromkeys(topic.name for topic in request.topics):
+        response.topics.append(_answer(broker, name, results[name]))
+        yield None
+    return response
 
 
-def _create(
-    broker: "Broker", asked: CreatableTopic, once: bool, validate_only: bool
-) -> CreatableTopicResult:
-    try:
-        if not once:
-            raise TopicError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-        partitions = _partitions(broker, asked)
-        made = broker.topics.create(
-            asked.name, partitions, _overrides(asked), validate_only=validate_only
-        )
-    except TopicError as error:
-        return CreatableTopicResult(
-            asked.name, error_code=error.error_code, error_message=error.message, configs=None
-        )
-    return _made(made, partitions)
+def _new_topic(broker: "Broker", topic: CreatableTopic) -> NewTopic:
+    return NewTopic(topic.name, _partitions(broker, topic), overrides_of(topic.configs))
 
 
-def _partitions(broker: "Broker", asked: CreatableTopic) -> int:
-    """How many there are to be; refuses replicas on brokers that there are not."""
-    if asked.assignments:
-        if (asked.num_partitions, asked.replication_factor) != (DEFAULT, DEFAULT):
+def _partitions(broker: "Broker", topic: CreatableTopic) -> int:
+    """The number of partitions; refuses replicas on unknown brokers."""
+    if topic.assignments:
+        if (topic.num_partitions, topic.replication_factor) != (DEFAULT, DEFAULT):
             raise TopicError(
                 ErrorCode.INVALID_REQUEST,
                 "With an assignment of replicas, the numbers of partitions and of replicas must "
                 "be left at -1.",
             )
-        by_index = {a.partition_index: a.broker_ids for a in asked.assignments}
-        if sorted(by_index) != list(range(len(asked.assignments))):
+        by_index = {a.partition_index: a.broker_ids for a in topic.assignments}
+        if sorted(by_index) != list(range(len(topic.assignments))):
             raise TopicError(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 "Partitions must be numbered from 0 on, each once.",
@@ -73,36 +69,31 @@ def _partitions(broker: "Broker", asked: CreatableTopic) -> int:
         for broker_ids in by_index.values():
             check_assignment(broker_ids, broker.node_id)
         return len(by_index)
-    if asked.replication_factor not in (DEFAULT, 1):
+    if topic.replication_factor not in (DEFAULT, 1):
         raise TopicError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"Replication factor must be 1, or -1 for the default: there is one broker, and "
-            f"{asked.replication_factor} was asked for.",
+            f"Replication factor must be 1, or -1 for the default: there is one broker, so "
+            f"{topic.replication_factor} is not possible.",
         )
-    if asked.num_partitions == DEFAULT:
+    if topic.num_partitions == DEFAULT:
         return broker.settings.default_partitions
-    return asked.num_partitions
+    return topic.num_partitions
 
 
-def _overrides(asked: CreatableTopic) -> dict[str, str]:
-    overrides = {}
-    for config in asked.configs:
-        if config.value is None:
-            raise TopicError(ErrorCode.INVALID_CONFIG, f"{config.name} has no value.")
-        overrides[config.name] = config.value
-    return overrides
-
-
-def _made(topic: Topic, partitions: int) -> CreatableTopicResult:
+def _answer(broker: "Broker", name: str, topic: Topic | TopicError) -> CreatableTopicResult:
+    if isinstance(topic, TopicError):
+        return CreatableTopicResult(
+            name, error_code=topic.error_code, error_message=topic.message, configs=None
+        )
     return CreatableTopicResult(
         topic.name,
         topic.id,
         ErrorCode.NONE,
         None,
-        num_partitions=partitions,
+        num_partitions=topic.record.partitions,
         replication_factor=1,
         configs=[
             CreatableTopicConfigs(entry.name, entry.value, entry.read_only, entry.source)
-            for entry in topic_entries(topic.config, topic.overrides)
+            for entry in topic_entries(topic, broker.topics.defaults)
         ],
     )

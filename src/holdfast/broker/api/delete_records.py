@@ -1,9 +1,11 @@
-"""DeleteRecords: nothing before an offset is served any more."""
+"""DeleteRecords: deletes the records before an offset."""
 
 from typing import TYPE_CHECKING
 
+from holdfast.broker.api.once import Once
 from holdfast.broker.context import RequestContext
 from holdfast.broker.log.errors import OffsetOutOfRange, StorageFailed
+from holdfast.broker.work import Work
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.delete_records_request import (
     DeleteRecordsPartition,
@@ -24,33 +26,39 @@ NO_OFFSET = -1
 
 def handle(
     broker: "Broker", request: DeleteRecordsRequest, context: RequestContext
-) -> DeleteRecordsResponse:
-    return DeleteRecordsResponse(
-        topics=[
-            DeleteRecordsTopicResult(
-                topic.name, [_delete(broker, topic.name, asked) for asked in topic.partitions]
-            )
-            for topic in request.topics
-        ]
-    )
+) -> Work[DeleteRecordsResponse]:
+    response = DeleteRecordsResponse()
+    once = Once()
+    for topic in request.topics:
+        answers: list[DeleteRecordsPartitionResult] = []
+        response.topics.append(DeleteRecordsTopicResult(topic.name, answers))
+        for requested in topic.partitions:
+            if once(topic.name, requested.partition_index):
+                answers.append((yield from _delete(broker, topic.name, requested)))
+            yield None
+    return response
 
 
 def _delete(
-    broker: "Broker", name: str, asked: DeleteRecordsPartition
-) -> DeleteRecordsPartitionResult:
+    broker: "Broker", name: str, requested: DeleteRecordsPartition
+) -> Work[DeleteRecordsPartitionResult]:
     def refused(error: ErrorCode) -> DeleteRecordsPartitionResult:
-        return DeleteRecordsPartitionResult(asked.partition_index, NO_OFFSET, error)
+        return DeleteRecordsPartitionResult(requested.partition_index, NO_OFFSET, error)
 
-    topic, partition = broker.topics.get(name), broker.partition(name, asked.partition_index)
+    topic, partition = broker.topics.get(name), broker.partition(name, requested.partition_index)
     if topic is None or partition is None:
         return refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     if topic.internal:
         return refused(ErrorCode.INVALID_TOPIC_EXCEPTION)
     if not topic.config.deletes:
-        return refused(ErrorCode.POLICY_VIOLATION)  # compaction alone promises the last of each key
-    offset = partition.log.high_watermark if asked.offset == HIGH_WATERMARK else asked.offset
+        return refused(
+            ErrorCode.POLICY_VIOLATION
+        )  # compaction promises the last record of each key
+    offset = (
+        partition.log.high_watermark if requested.offset == HIGH_WATERMARK else requested.offset
+    )
     try:
-        start = partition.log.delete_records_before(offset)
+        start = yield from partition.log.delete_records_before(offset)
     except (OffsetOutOfRange, StorageFailed) as error:
         return refused(error.error_code)
-    return DeleteRecordsPartitionResult(asked.partition_index, start)
+    return DeleteRecordsPartitionResult(requested.partition_index, start)

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from holdfast.broker.api.metadata import ON_CLUSTER
 from holdfast.broker.context import RequestContext
-from holdfast.broker.operations import ON_CLUSTER
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.describe_cluster_request import DescribeClusterRequest
 from holdfast.wire.protocol.generated.describe_cluster_response import (

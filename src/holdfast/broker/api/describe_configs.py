@@ -1,16 +1,20 @@
-"""DescribeConfigs: settings of topics and of this broker, with where their values come from."""
+"""DescribeConfigs: settings of topics, groups and this broker, with the source of each value."""
 
 from typing import TYPE_CHECKING
 
+from holdfast.broker.api.once import Once
 from holdfast.broker.configs import (
     ConfigEntry,
-    ConfigSource,
     ResourceType,
+    broker_default_entries,
     broker_entries,
+    group_entries,
     topic_entries,
 )
 from holdfast.broker.context import RequestContext
-from holdfast.broker.topics import TopicError
+from holdfast.broker.topic_defaults import ConfigSource
+from holdfast.broker.topic_rules import TopicError
+from holdfast.broker.work import Work
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.describe_configs_request import (
     DescribeConfigsRequest,
@@ -29,10 +33,14 @@ if TYPE_CHECKING:
 
 def handle(
     broker: "Broker", request: DescribeConfigsRequest, context: RequestContext
-) -> DescribeConfigsResponse:
-    return DescribeConfigsResponse(
-        results=[_describe(broker, resource, request, context) for resource in request.resources]
-    )
+) -> Work[DescribeConfigsResponse]:
+    response = DescribeConfigsResponse()
+    once = Once()
+    for resource in request.resources:
+        if once(resource.resource_type, resource.resource_name):
+            response.results.append(_describe(broker, resource, request, context))
+        yield None
+    return response
 
 
 def _describe(
@@ -51,9 +59,9 @@ def _describe(
     except TopicError as error:
         result.error_code, result.error_message = error.error_code, error.message
         return result
-    wanted = resource.configuration_keys  # none and no names alike ask for all
+    names = frozenset(resource.configuration_keys or ())  # null and an empty list both mean all
     result.configs = [
-        _shown(entry, request) for entry in entries if not wanted or entry.name in wanted
+        _shown(entry, request) for entry in entries if not names or entry.name in names
     ]
     return result
 
@@ -68,15 +76,18 @@ def _entries(
             raise TopicError(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
             )
-        return topic_entries(topic.config, topic.overrides)
+        return topic_entries(topic, broker.topics.defaults)
+    if resource.resource_type == ResourceType.GROUP:
+        overrides = broker.dynamic.entries.groups.get(name, {})
+        return group_entries(broker.groups.settings, name, overrides)
     if resource.resource_type == ResourceType.BROKER:
         if not name:
-            return []  # defaults of the whole cluster, which only dynamic settings have
+            return broker_default_entries(broker.dynamic.entries)
         if name != str(broker.node_id):
             raise TopicError(
-                ErrorCode.INVALID_REQUEST, f"This is broker {broker.node_id}, and not {name}."
+                ErrorCode.INVALID_REQUEST, f"This is broker {broker.node_id}, not {name}."
             )
-        return broker_entries(broker.settings, context.listener)
+        return broker_entries(broker.settings, context.listener, broker.dynamic.entries)
     raise TopicError(
         ErrorCode.INVALID_REQUEST, f"Resource type {resource.resource_type} has no settings."
     )
@@ -95,7 +106,7 @@ def _shown(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfi
 
 
 def _synonyms(entry: ConfigEntry) -> list[DescribeConfigsSynonym]:
-    """The value in force, and the one behind it."""
+    """The present value, and the default behind it."""
     default = DescribeConfigsSynonym(entry.name, entry.default, ConfigSource.DEFAULT)
     if entry.source is ConfigSource.DEFAULT:
         return [default]

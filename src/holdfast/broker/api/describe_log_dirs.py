@@ -1,10 +1,12 @@
-"""DescribeLogDirs: how large each partition is on disk, and how much room is left."""
+"""DescribeLogDirs: the size of each partition on disk, and the free space."""
 
 import shutil
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from holdfast.broker.api.once import Once
 from holdfast.broker.context import RequestContext
+from holdfast.broker.work import Work
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.describe_log_dirs_request import DescribeLogDirsRequest
 from holdfast.wire.protocol.generated.describe_log_dirs_response import (
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 def handle(
     broker: "Broker", request: DescribeLogDirsRequest, context: RequestContext
-) -> DescribeLogDirsResponse:
+) -> Work[DescribeLogDirsResponse]:
     directory = broker.settings.data_dir.absolute()
     result = DescribeLogDirsResult(log_dir=str(directory))
     try:
@@ -29,20 +31,25 @@ def handle(
         result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
         return DescribeLogDirsResponse(results=[result])
     result.total_bytes, result.usable_bytes = usage.total, usage.free
-    result.topics = [_describe(broker, name, indexes) for name, indexes in _asked(broker, request)]
+    once = Once()
+    for name, indexes in _requested(broker, request):
+        result.topics.append(
+            _describe(broker, name, [index for index in indexes if once(name, index)])
+        )
+        yield None
     return DescribeLogDirsResponse(results=[result])
 
 
-def _asked(
+def _requested(
     broker: "Broker", request: DescribeLogDirsRequest
 ) -> Iterable[tuple[str, Iterable[int]]]:
     if request.topics is None:
         for topic in broker.topics.all():
             yield topic.name, range(len(topic.partitions))
     else:
-        for asked in request.topics:
-            if broker.topics.get(asked.topic) is not None:
-                yield asked.topic, asked.partitions
+        for requested in request.topics:
+            if broker.topics.get(requested.topic) is not None:
+                yield requested.topic, requested.partitions
 
 
 def _describe(broker: "Broker", name: str, indexes: Iterable[int]) -> DescribeLogDirsTopic:

@@ -1,8 +1,10 @@
-"""DescribeProducers: who has written to a partition, and whose transactions are open in it."""
+"""DescribeProducers: the producers of a partition, and their open transactions."""
 
 from typing import TYPE_CHECKING
 
+from holdfast.broker.api.once import Once
 from holdfast.broker.context import RequestContext
+from holdfast.broker.work import Work
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.describe_producers_request import DescribeProducersRequest
 from holdfast.wire.protocol.generated.describe_producers_response import (
@@ -18,15 +20,17 @@ if TYPE_CHECKING:
 
 def handle(
     broker: "Broker", request: DescribeProducersRequest, context: RequestContext
-) -> DescribeProducersResponse:
-    return DescribeProducersResponse(
-        topics=[
-            TopicResponse(
-                topic.name, [_describe(broker, topic.name, i) for i in topic.partition_indexes]
-            )
-            for topic in request.topics
-        ]
-    )
+) -> Work[DescribeProducersResponse]:
+    response = DescribeProducersResponse()
+    once = Once()
+    for topic in request.topics:
+        answers: list[PartitionResponse] = []
+        response.topics.append(TopicResponse(topic.name, answers))
+        for index in topic.partition_indexes:
+            if once(topic.name, index):
+                answers.append(_describe(broker, topic.name, index))
+            yield None
+    return response
 
 
 def _describe(broker: "Broker", topic: str, index: int) -> PartitionResponse:

@@ -1,9 +1,9 @@
-"""DescribeTopicPartitions: topics and their partitions, a page at a time."""
+"""DescribeTopicPartitions: topics and their partitions, page by page."""
 
 from typing import TYPE_CHECKING
 
+from holdfast.broker.api.metadata import ON_TOPIC
 from holdfast.broker.context import RequestContext
-from holdfast.broker.operations import ON_TOPIC
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.describe_topic_partitions_request import (
     DescribeTopicPartitionsRequest,

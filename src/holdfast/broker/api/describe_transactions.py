@@ -1,9 +1,10 @@
-"""DescribeTransactions: what the coordinator knows of transactional ids."""
+"""DescribeTransactions: the states of transactional ids."""
 
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
+from holdfast.broker.work import Work
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.describe_transactions_request import (
     DescribeTransactionsRequest,
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
 
 def handle(
     broker: "Broker", request: DescribeTransactionsRequest, context: RequestContext
-) -> DescribeTransactionsResponse:
-    return DescribeTransactionsResponse(
-        transaction_states=[_describe(broker, name) for name in request.transactional_ids]
-    )
+) -> Work[DescribeTransactionsResponse]:
+    response = DescribeTransactionsResponse()
+    for name in dict.fromkeys(request.transactional_ids):
+        response.transaction_states.append(_describe(broker, name))
+        yield None
+    return response
 
 
 def _describe(broker: "Broker", transactional_id: str) -> TransactionState:

@@ -1,4 +1,4 @@
-"""FindCoordinator: who looks after a group or a transactional id. Here it is always this broker."""
+"""FindCoordinator: the coordinator of a group or transactional id. It is always this broker."""
 
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ def handle(
             Coordinator(
                 key, found.node_id, found.host, found.port, found.error_code, found.error_message
             )
-            for key in request.coordinator_keys
+            for key in dict.fromkeys(request.coordinator_keys)
         ]
     )
 

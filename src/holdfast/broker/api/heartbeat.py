@@ -1,4 +1,4 @@
-"""Heartbeat: a member is alive, and asks whether its generation is still the one."""
+"""Heartbeat: keeps a member alive, and checks its generation."""
 
 from typing import TYPE_CHECKING
 

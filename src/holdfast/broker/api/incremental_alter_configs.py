@@ -1,13 +1,14 @@
-"""IncrementalAlterConfigs: single settings of a topic are set, reset, or changed as lists."""
+"""IncrementalAlterConfigs: sets or resets single settings of a topic or group, or changes lists."""
 
-from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from holdfast.broker.configs import alterable_topic
+from holdfast.broker.configs import Configured, alter_resources
 from holdfast.broker.context import RequestContext
 from holdfast.broker.topic_config import definitions
-from holdfast.broker.topics import Topic, TopicError
+from holdfast.broker.topic_rules import TopicError, value_of
+from holdfast.broker.topics import Topic
+from holdfast.broker.work import Work
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.incremental_alter_configs_request import (
     AlterableConfig,
@@ -32,60 +33,44 @@ class Operation(IntEnum):
 
 def handle(
     broker: "Broker", request: IncrementalAlterConfigsRequest, context: RequestContext
-) -> IncrementalAlterConfigsResponse:
+) -> Work[IncrementalAlterConfigsResponse]:
+    altered = yield from alter_resources(broker, request.resources, _changed, request.validate_only)
     return IncrementalAlterConfigsResponse(
-        responses=[_alter(broker, r, request.validate_only) for r in request.resources]
+        responses=[AlterConfigsResourceResponse(*each) for each in altered]
     )
 
 
-def _alter(
-    broker: "Broker", resource: AlterConfigsResource, validate_only: bool
-) -> AlterConfigsResourceResponse:
-    response = AlterConfigsResourceResponse(
-        ErrorCode.NONE, None, resource.resource_type, resource.resource_name
-    )
-    try:
-        topic = alterable_topic(broker, resource.resource_type, resource.resource_name)
-        overrides = _changed(topic, resource.configs)
-        broker.topics.alter(topic.name, overrides, validate_only=validate_only)
-    except TopicError as error:
-        response.error_code, response.error_message = error.error_code, error.message
-    return response
-
-
-def _changed(topic: Topic, changes: Sequence[AlterableConfig]) -> dict[str, str]:
-    names = [change.name for change in changes]
+def _changed(present: Configured, resource: AlterConfigsResource) -> dict[str, str]:
+    names = [change.name for change in resource.configs]
     if len(set(names)) < len(names):
         raise TopicError(ErrorCode.INVALID_REQUEST, "A setting is named more than once.")
-    overrides = dict(topic.overrides)
-    for change in changes:
+    overrides = dict(present.overrides)
+    for change in resource.configs:
         if change.config_operation == Operation.DELETE:
             overrides.pop(change.name, None)
-        elif change.value is None:
-            raise TopicError(ErrorCode.INVALID_CONFIG, f"{change.name} has no value.")
         elif change.config_operation == Operation.SET:
-            overrides[change.name] = change.value
+            overrides[change.name] = value_of(change)
         else:
-            overrides[change.name] = _changed_list(topic, change, change.value)
+            overrides[change.name] = _changed_list(present, change, value_of(change))
     return overrides
 
 
-def _changed_list(topic: Topic, change: AlterableConfig, value: str) -> str:
+def _changed_list(present: Configured, change: AlterableConfig, value: str) -> str:
     if change.config_operation not in (Operation.APPEND, Operation.SUBTRACT):
         raise TopicError(
             ErrorCode.INVALID_REQUEST, f"There is no operation {change.config_operation}."
         )
     operation = Operation(change.config_operation)
     kind = definitions().get(change.name)
-    if kind is None:
-        raise TopicError(ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {change.name}")
+    if kind is None or not isinstance(present, Topic):
+        raise TopicError(ErrorCode.INVALID_CONFIG, f"{change.name} is not a list.")
     if kind[0] != "LIST":
         raise TopicError(
             ErrorCode.INVALID_CONFIG,
             f"Can't {operation.name} to key {change.name} because its type is not LIST.",
         )
-    given = [word.strip() for word in value.split(",")]
-    present = [word for word in topic.config.described()[change.name].split(",") if word]
+    words = [word.strip() for word in value.split(",")]
+    listed = [word for word in present.config.described()[change.name].split(",") if word]
     if operation is Operation.APPEND:
-        return ",".join(dict.fromkeys([*present, *given]))
-    return ",".join(word for word in present if word not in given)
+        return ",".join(dict.fromkeys([*listed, *words]))
+    return ",".join(word for word in listed if word not in words)

@@ -1,5 +1,6 @@
-"""InitProducerId: an identity for a producer, and the end of those before it."""
+"""InitProducerId: gives a producer its id and epoch, and fences earlier ones."""
 
+import logging
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
@@ -16,7 +17,11 @@ from holdfast.wire.protocol.generated.init_producer_id_response import InitProdu
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker
 
+log = logging.getLogger(__name__)
+
 FENCED_SINCE = 4
+MOST_TAKEN = 2
+"""Maximum ids per request: for its transactional id, and for an exhausted epoch."""
 
 
 async def handle(
@@ -25,6 +30,12 @@ async def handle(
     expected = Producer(request.producer_id, request.producer_epoch)
     if (expected.id == NO_PRODUCER_ID) != (expected.epoch == NO_EPOCH):
         return _refused(ErrorCode.INVALID_REQUEST)
+    try:
+        # Reserved on a thread. Below, the ids are taken in one step.
+        await broker.metadata.reserve_producer_ids(MOST_TAKEN)
+    except OSError as error:
+        log.warning("No producer ids could be reserved: %s", error)
+        return _refused(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     try:
         producer = await broker.transactions.init_producer_id(
             request.transactional_id,

@@ -1,4 +1,4 @@
-"""JoinGroup: become, or stay, a member of a group."""
+"""JoinGroup: makes a client a member of a group, or keeps it one."""
 
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ async def handle(
             member_id=request.member_id,
             instance_id=request.group_instance_id,
             client_id=context.client_id,
-            client_host=f"/{context.client_host}",  # as Kafka writes it, and its tools expect it
+            client_host=f"/{context.client_host}",  # the form that Kafka's tools expect
             session_timeout_ms=request.session_timeout_ms,
             rebalance_timeout_ms=request.rebalance_timeout_ms
             if has_rebalance_timeout

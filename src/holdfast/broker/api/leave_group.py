@@ -1,4 +1,4 @@
-"""LeaveGroup: a member goes, or an administrator removes some."""
+"""LeaveGroup: removes a member, or several for an administrator."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,9 @@
-"""ListGroups: every group, or those in some states."""
+"""ListGroups: all groups, or those of given types and in given states."""
 
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
+from holdfast.broker.work import Work
 from holdfast.wire.protocol.generated.list_groups_request import ListGroupsRequest
 from holdfast.wire.protocol.generated.list_groups_response import (
     ListedGroup,
@@ -12,25 +13,18 @@ from holdfast.wire.protocol.generated.list_groups_response import (
 if TYPE_CHECKING:
     from holdfast.broker.broker import Broker
 
-GROUP_TYPE = "classic"
-
 
 def handle(
     broker: "Broker", request: ListGroupsRequest, context: RequestContext
-) -> ListGroupsResponse:
+) -> Work[ListGroupsResponse]:
     states = {state.lower() for state in request.states_filter}
     types = {group_type.lower() for group_type in request.types_filter}
-    if types and GROUP_TYPE not in types:
-        return ListGroupsResponse()
-    return ListGroupsResponse(
-        groups=[
-            ListedGroup(
-                group.group_id,
-                group.roster.protocol_type or "",
-                group.state.value,
-                GROUP_TYPE,
+    response = ListGroupsResponse()
+    for group in broker.groups.groups():
+        state = group.state.value
+        if (not states or state.lower() in states) and (not types or group.type in types):
+            response.groups.append(
+                ListedGroup(group.group_id, group.protocol_type or "", state, group.type)
             )
-            for group in broker.groups.groups()
-            if not states or group.state.value.lower() in states
-        ]
-    )
+        yield None
+    return response

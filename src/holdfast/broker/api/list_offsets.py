@@ -1,9 +1,11 @@
-"""ListOffsets: the offset of a moment, or of one end of the log."""
+"""ListOffsets: the offset at a time, or the start or end of the log."""
 
 from typing import TYPE_CHECKING
 
+from holdfast.broker.api.once import Once
 from holdfast.broker.context import RequestContext
 from holdfast.broker.partition import Partition
+from holdfast.broker.work import Work
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.list_offsets_request import (
     ListOffsetsPartition,
@@ -19,33 +21,35 @@ if TYPE_CHECKING:
     from holdfast.broker.broker import Broker
 
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
+EARLIEST_LOCAL, LATEST_TIERED = -4, -5
+"""Everything is local here, and nothing in tiered storage."""
+SINCE = {EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
 READ_COMMITTED = 1
 NOWHERE = -1
 
 
 def handle(
     broker: "Broker", request: ListOffsetsRequest, context: RequestContext
-) -> ListOffsetsResponse:
+) -> Work[ListOffsetsResponse]:
     committed_only = request.isolation_level == READ_COMMITTED
-    return ListOffsetsResponse(
-        topics=[
-            ListOffsetsTopicResponse(
-                name=topic.name,
-                partitions=[
-                    _look_up(
-                        broker.partition(topic.name, asked.partition_index), asked, committed_only
-                    )
-                    for asked in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )
+    response = ListOffsetsResponse()
+    once = Once()
+    for topic in request.topics:
+        answers: list[ListOffsetsPartitionResponse] = []
+        response.topics.append(ListOffsetsTopicResponse(topic.name, answers))
+        for asked in topic.partitions:
+            if once(topic.name, asked.partition_index):
+                partition = broker.partition(topic.name, asked.partition_index)
+                answers.append(
+                    (yield from _look_up(partition, asked, committed_only, context.version))
+                )
+            yield None
+    return response
 
 
 def _look_up(
-    partition: Partition | None, asked: ListOffsetsPartition, committed_only: bool
-) -> ListOffsetsPartitionResponse:
+    partition: Partition | None, asked: ListOffsetsPartition, committed_only: bool, version: int
+) -> Work[ListOffsetsPartitionResponse]:
     answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
     if partition is None:
         answer.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -58,12 +62,15 @@ def _look_up(
     answer.leader_epoch = 0
     if asked.timestamp == LATEST:
         answer.offset = limit
-    elif asked.timestamp == EARLIEST:
-        answer.offset = log.log_start_offset
-    elif asked.timestamp < MAX_TIMESTAMP:
+    elif asked.timestamp < MAX_TIMESTAMP and version < SINCE.get(asked.timestamp, version + 1):
         answer.error_code = ErrorCode.UNSUPPORTED_VERSION
+        answer.leader_epoch = NOWHERE
+    elif asked.timestamp in (EARLIEST, EARLIEST_LOCAL):
+        answer.offset = log.log_start_offset
+    elif asked.timestamp == LATEST_TIERED:
+        answer.leader_epoch = NOWHERE
     else:
-        found = (
+        found = yield from (
             log.max_timestamp(limit)
             if asked.timestamp == MAX_TIMESTAMP
             else log.offset_for_time(asked.timestamp, limit)

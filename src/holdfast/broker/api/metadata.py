@@ -1,11 +1,13 @@
-"""Metadata: the broker, its topics, and topics made because someone asked for them."""
+"""Metadata: describes the broker and its topics, and creates missing topics."""
 
 import uuid
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from holdfast.broker.context import RequestContext
-from holdfast.broker.operations import ON_CLUSTER, ON_TOPIC
-from holdfast.broker.topics import Topic, TopicError
+from holdfast.broker.topic_rules import NewTopic, TopicError
+from holdfast.broker.topics import Topic
+from holdfast.broker.work import Work
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.metadata_request import (
     MetadataRequest,
@@ -23,14 +25,25 @@ if TYPE_CHECKING:
 
 NO_ID = uuid.UUID(int=0)
 
+# Bits of Kafka's operations that a client may do. There are no users here, so these are all.
+_READ, _WRITE, _CREATE, _DELETE, _ALTER, _DESCRIBE = (1 << code for code in range(3, 9))
+_CLUSTER_ACTION, _DESCRIBE_CONFIGS, _ALTER_CONFIGS, _IDEMPOTENT_WRITE = (
+    1 << code for code in range(9, 13)
+)
+_ON_ALL = _CREATE | _ALTER | _DESCRIBE | _DESCRIBE_CONFIGS | _ALTER_CONFIGS
+ON_CLUSTER = _ON_ALL | _CLUSTER_ACTION | _IDEMPOTENT_WRITE
+ON_TOPIC = _ON_ALL | _READ | _WRITE | _DELETE
 
-def handle(broker: "Broker", request: MetadataRequest, context: RequestContext) -> MetadataResponse:
+
+def handle(
+    broker: "Broker", request: MetadataRequest, context: RequestContext
+) -> Work[MetadataResponse]:
     host, port = context.listener
     response = MetadataResponse(
         brokers=[MetadataResponseBroker(node_id=broker.node_id, host=host, port=port)],
         cluster_id=broker.metadata.cluster_id,
         controller_id=broker.node_id,
-        topics=_topics(broker, request, context.version),
+        topics=(yield from _topics(broker, request, context.version)),
     )
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = ON_CLUSTER
@@ -42,32 +55,56 @@ def handle(broker: "Broker", request: MetadataRequest, context: RequestContext) 
 
 def _topics(
     broker: "Broker", request: MetadataRequest, version: int
-) -> list[MetadataResponseTopic]:
-    # Version 0 had no null: there an empty list asks for all.
+) -> Work[list[MetadataResponseTopic]]:
+    answers = []
+    # Version 0 has no null: an empty list means all topics.
     if request.topics is None or (version == 0 and not request.topics):
-        return [_describe(broker, topic) for topic in broker.topics.all()]
-    may_create = broker.settings.auto_create_topics and (
-        version < 4 or request.allow_auto_topic_creation
+        for topic in broker.topics.all():
+            answers.append(_describe(broker, topic))
+            yield None
+        return answers
+    requested = {(each.name, each.topic_id): each for each in request.topics}.values()
+    refused: dict[str, ErrorCode] = {}
+    if broker.settings.auto_create_topics and (version < 4 or request.allow_auto_topic_creation):
+        refused = yield from _create_missing(broker, requested)
+    for each in requested:
+        answers.append(_find(broker, each, refused))
+        yield None
+    return answers
+
+
+def _create_missing(
+    broker: "Broker", requested: Iterable[MetadataRequestTopic]
+) -> Work[dict[str, ErrorCode]]:
+    """Creates missing topics. Returns the errors of those that cannot be created."""
+    missing = dict.fromkeys(
+        each.name
+        for each in requested
+        if each.name is not None and not broker.topics.get(each.name)
     )
-    return [_find(broker, asked, may_create) for asked in request.topics]
+    count = broker.settings.default_partitions
+    created = yield from broker.topics.create_all([NewTopic(name, count, {}) for name in missing])
+    refused = {n: t.error_code for n, t in created.items() if isinstance(t, TopicError)}
+    for name, error in refused.items():
+        if error is ErrorCode.TOPIC_ALREADY_EXISTS:  # another request is creating it
+            refused[name] = ErrorCode.LEADER_NOT_AVAILABLE
+    return refused
 
 
-def _find(broker: "Broker", asked: MetadataRequestTopic, may_create: bool) -> MetadataResponseTopic:
-    if asked.name is None:
-        topic = broker.topics.by_id(asked.topic_id)
+def _find(
+    broker: "Broker", requested: MetadataRequestTopic, refused: Mapping[str, ErrorCode]
+) -> MetadataResponseTopic:
+    if requested.name is None:
+        topic = broker.topics.by_id(requested.topic_id)
         if topic is None:
             return MetadataResponseTopic(
-                error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=asked.topic_id
+                error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=requested.topic_id
             )
         return _describe(broker, topic)
-    topic = broker.topics.get(asked.name)
-    if topic is None and may_create:
-        try:
-            topic = broker.topics.create(asked.name, broker.settings.default_partitions, {})
-        except TopicError as error:
-            return _failed(asked.name, error.error_code)
+    topic = broker.topics.get(requested.name)
     if topic is None:
-        return _failed(asked.name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return _failed(requested.name, refused.get(requested.name, unknown))
     return _describe(broker, topic)
 
 

@@ -1,7 +1,8 @@
-"""OffsetCommit: how far a group has read."""
+"""OffsetCommit: stores the offsets of a group."""
 
 from typing import TYPE_CHECKING
 
+from holdfast.broker.api.topic_ids import IDS_SINCE, name_topics
 from holdfast.broker.context import RequestContext
 from holdfast.broker.groups.commit_request import read_commit_request
 from holdfast.broker.groups.records import TopicPartition
@@ -18,13 +19,15 @@ if TYPE_CHECKING:
     from holdfast.broker.broker import Broker
 
 NEVER_MS = (1 << 63) - 1
-"""The latest time there is; a client may ask for a retention that reaches beyond it."""
+"""The latest possible time. A client may send a retention beyond it."""
 
 
 async def handle(
     broker: "Broker", request: OffsetCommitRequest, context: RequestContext
 ) -> OffsetCommitResponse:
     now_ms = broker.clock()
+    if context.version >= IDS_SINCE:
+        name_topics(broker, request.topics)
     has_retention = request.retention_time_ms >= 0  # versions 2 to 4
     offsets, refused = read_commit_request(
         request.topics,
@@ -40,6 +43,7 @@ async def handle(
                 request.member_id, request.generation_id_or_member_epoch, request.group_instance_id
             ),
             offsets,
+            version=context.version,
             if_unknown=ErrorCode.GROUP_ID_NOT_FOUND
             if context.version >= 9
             else ErrorCode.ILLEGAL_GENERATION,
@@ -48,10 +52,13 @@ async def handle(
         topics=[
             OffsetCommitResponseTopic(
                 name=topic.name,
+                topic_id=topic.topic_id,
                 partitions=[
                     OffsetCommitResponsePartition(
                         partition.partition_index,
-                        refused.get(TopicPartition(topic.name, partition.partition_index), error),
+                        refused.get(TopicPartition(topic.name, partition.partition_index), error)
+                        if topic.name
+                        else ErrorCode.UNKNOWN_TOPIC_ID,
                     )
                     for partition in topic.partitions
                 ],

@@ -1,4 +1,4 @@
-"""OffsetDelete: forget how far a group has read some partitions."""
+"""OffsetDelete: deletes offsets of a group."""
 
 from typing import TYPE_CHECKING
 

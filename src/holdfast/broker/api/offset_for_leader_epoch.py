@@ -1,8 +1,10 @@
-"""OffsetForLeaderEpoch: where an epoch ends. There is one leader here, and one epoch: 0."""
+"""OffsetForLeaderEpoch: the end offset of an epoch. The only epoch here is 0."""
 
 from typing import TYPE_CHECKING
 
+from holdfast.broker.api.once import Once
 from holdfast.broker.context import RequestContext
+from holdfast.broker.work import Work
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated.offset_for_leader_epoch_request import (
     OffsetForLeaderEpochRequest,
@@ -20,16 +22,17 @@ if TYPE_CHECKING:
 
 def handle(
     broker: "Broker", request: OffsetForLeaderEpochRequest, context: RequestContext
-) -> OffsetForLeaderEpochResponse:
-    return OffsetForLeaderEpochResponse(
-        topics=[
-            OffsetForLeaderTopicResult(
-                topic=topic.topic,
-                partitions=[_end(broker, topic.topic, asked) for asked in topic.partitions],
-            )
-            for topic in request.topics
-        ]
-    )
+) -> Work[OffsetForLeaderEpochResponse]:
+    response = OffsetForLeaderEpochResponse()
+    once = Once()
+    for topic in request.topics:
+        answers: list[EpochEndOffset] = []
+        response.topics.append(OffsetForLeaderTopicResult(topic.topic, answers))
+        for asked in topic.partitions:
+            if once(topic.topic, asked.partition):
+                answers.append(_end(broker, topic.topic, asked))
+            yield None
+    return response
 
 
 def _end(broker: "Broker", topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:

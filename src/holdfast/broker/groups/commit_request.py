@@ -1,4 +1,4 @@
-"""What OffsetCommit and TxnOffsetCommit have in common: offsets, some of which cannot be taken."""
+"""The offsets of OffsetCommit and TxnOffsetCommit requests: accepted and refused ones."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
@@ -6,8 +6,9 @@ from typing import NamedTuple, Protocol
 from holdfast.broker.groups.records import CommittedOffset, TopicPartition
 from holdfast.wire.protocol.errors import ErrorCode
 
-MAX_METADATA_LENGTH = 4096
-"""Kafka's default of `offset.metadata.max.bytes`; like Kafka we count characters."""
+MAX_METADATA_BYTES = 4096
+"""Kafka's default of `offset.metadata.max.bytes`. Kafka counts characters; the memory of a group is
+limited in bytes, and a character may have four of them."""
 
 
 class _Partition(Protocol):
@@ -25,6 +26,8 @@ class _Topic(Protocol):
 
 
 class CommitRequest(NamedTuple):
+    """Offsets to commit, and the errors of the others."""
+
     offsets: dict[TopicPartition, CommittedOffset]
     refused: dict[TopicPartition, ErrorCode]
 
@@ -43,7 +46,7 @@ def read_commit_request(
             metadata = partition.committed_metadata or ""
             if not exists(at):
                 request.refused[at] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            elif len(metadata) > MAX_METADATA_LENGTH:
+            elif _bytes_of(metadata) > MAX_METADATA_BYTES:
                 request.refused[at] = ErrorCode.OFFSET_METADATA_TOO_LARGE
             else:
                 request.offsets[at] = CommittedOffset(
@@ -54,3 +57,7 @@ def read_commit_request(
                     expire_ms,
                 )
     return request
+
+
+def _bytes_of(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())

@@ -1,34 +1,37 @@
-"""When committed offsets are forgotten."""
+"""Committed offsets that have outlived their retention."""
 
+from holdfast.broker.groups.consumer.group import ConsumerGroup
 from holdfast.broker.groups.group import Group
 from holdfast.broker.groups.offsets import OffsetStore
+from holdfast.broker.groups.rebalance import GroupState
 from holdfast.broker.groups.records import CommittedOffset, TopicPartition
-from holdfast.broker.groups.surroundings import GroupState
 
 
 def expired_offsets(
-    group: Group, offsets: OffsetStore, now_ms: int, retention_ms: int
+    group: Group | ConsumerGroup, offsets: OffsetStore, now_ms: int, retention_ms: int
 ) -> list[TopicPartition]:
-    """The partitions whose offsets nobody has needed for long enough.
+    """The partitions whose committed offsets have outlived their retention.
 
-    Of a group with members: the topics that none of them reads any more. Of an empty one: all,
-    counted from the day when it became empty. Of one that only ever stored offsets: from the
-    commit. Never those that an open transaction is about to change.
+    In a group with members: partitions of topics that no member subscribes to. In an empty classic
+    group: all, counted from the day when it became empty. In an empty consumer group and one that
+    never had members: counted from the commit. Never those that an open transaction may change.
     """
     kept_topics: frozenset[str] = frozenset()
     if group.state is not GroupState.EMPTY:
-        subscribed = group.roster.subscribed_topics()
-        if group.state is not GroupState.STABLE or subscribed is None:
+        subscribed = group.subscribed_topics()
+        is_settled = isinstance(group, ConsumerGroup) or group.state is GroupState.STABLE
+        if not is_settled or subscribed is None:
             return []
         kept_topics = subscribed
+    emptied_ms = group.emptied_ms if isinstance(group, Group) else 0
     unstable = offsets.unstable(group.group_id)
-    # What an administrator commits for an empty group is as new as the commit.
+    # An administrator's commit for an empty group counts from the commit.
     return [
         at
         for at, committed in offsets.of(group.group_id)
         if at.topic not in kept_topics
         and at not in unstable
-        and _is_expired(committed, max(group.emptied_ms, committed.commit_ms), now_ms, retention_ms)
+        and _is_expired(committed, max(emptied_ms, committed.commit_ms), now_ms, retention_ms)
     ]
 
 

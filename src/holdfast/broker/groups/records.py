@@ -1,8 +1,8 @@
-"""Kafka's own layouts of the records in `__consumer_offsets`, so that its tools can read ours.
+"""Kafka's layouts of the records in `__consumer_offsets`, so that Kafka's tools can read them.
 
-Keys begin with a version that tells their kind: 1 an offset, 2 a group. Values are written in
-version 3, the newest that is not tagged; offsets with an expiry of their own in version 1, the only
-one that has the field. Just those are read back, for nobody else writes this log.
+A key begins with its kind: 1 is an offset, 2 is a group. Values have version 3, the newest without
+tagged fields. Offsets with their own expiry have version 1, the only one with that field. The
+broker reads these versions only, because nothing else writes this log.
 """
 
 from dataclasses import dataclass
@@ -22,33 +22,41 @@ _GROUP_VALUE = 3
 
 
 class TopicPartition(NamedTuple):
+    """A partition of a topic."""
+
     topic: str
     partition: int
 
 
 class OffsetKey(NamedTuple):
+    """The key of a committed offset."""
+
     group_id: str
     at: TopicPartition
 
 
 class GroupKey(NamedTuple):
+    """The key of a group's record."""
+
     group_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class CommittedOffset:
-    """How far a group has read a partition."""
+    """The position of a group in a partition."""
 
     offset: int
     leader_epoch: int
     metadata: str
     commit_ms: int
     expire_ms: int = -1
-    """When the client itself wanted it gone; -1: by the broker's retention."""
+    """Expiry that the client has set; -1: the broker's retention applies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberRecord:
+    """A member in a group's record."""
+
     member_id: str
     instance_id: str | None
     client_id: str
@@ -61,19 +69,19 @@ class MemberRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRecord:
-    """A group at rest: stable with these members, or empty."""
+    """A stable group with its members, or an empty group."""
 
     protocol_type: str
     generation: int
     protocol: str | None
     leader: str | None
     since_ms: int
-    """When it came to rest."""
+    """When it reached this state."""
     members: tuple[MemberRecord, ...]
 
 
 class UnreadableRecord(ValueError):
-    """A record of the internal log that is not in a layout that this broker writes."""
+    """A record of the internal log with a layout that this broker does not write."""
 
 
 def encode_offset_key(group_id: str, at: TopicPartition) -> bytes:
@@ -87,7 +95,7 @@ def encode_group_key(group_id: str) -> bytes:
 
 
 def decode_key(key: bytes) -> OffsetKey | GroupKey | None:
-    """The key, or None if it is of a kind that says nothing to this broker."""
+    """The key; None for a kind that this broker does not know."""
     try:
         kind = int.from_bytes(key[:2], "big")
         if kind == offset_commit_key.RECORD_TYPE:

@@ -1,4 +1,4 @@
-"""What members ask of a group and what they are told, without the wire's versions."""
+"""Requests of members to a group and the replies, independent of protocol versions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ NO_GENERATION = -1
 
 
 class MemberClaim(NamedTuple):
-    """Who a request says it is from. A group checks it before it acts."""
+    """The member that a request claims to come from. A group checks the claim first."""
 
     member_id: str = NO_MEMBER_ID
     generation: int = NO_GENERATION
@@ -19,12 +19,12 @@ class MemberClaim(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        """Nothing is claimed: a client that stores offsets without being a member."""
+        """Returns True for a client that stores offsets without being a member."""
         return self.generation < 0 and self.member_id == NO_MEMBER_ID and self.instance_id is None
 
 
 class Offer(NamedTuple):
-    """An assignment protocol that a member can follow, and what it has to say under it."""
+    """An assignment protocol that a member supports, and its metadata for it."""
 
     protocol: str
     metadata: bytes
@@ -32,6 +32,8 @@ class Offer(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
+    """A request to join."""
+
     member_id: str
     instance_id: str | None
     client_id: str
@@ -41,9 +43,9 @@ class Join:
     protocol_type: str
     offers: tuple[Offer, ...]
     must_know_its_id: bool
-    """A new dynamic member is first given an id, and joins with it (version 4 on)."""
+    """A new dynamic member first gets an id, and joins again with it (version 4 and later)."""
     can_skip_assignment: bool
-    """The client understands that a leader need not assign anew (version 9 on)."""
+    """The client understands a reply without a new assignment (version 9 and later)."""
 
 
 class JoinedMember(NamedTuple):
@@ -54,7 +56,7 @@ class JoinedMember(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """The answer to a join."""
+    """The reply to a join."""
 
     error: ErrorCode = ErrorCode.NONE
     member_id: str = NO_MEMBER_ID
@@ -64,21 +66,23 @@ class Joined:
     leader: str = NO_MEMBER_ID
     skip_assignment: bool = False
     members: tuple[JoinedMember, ...] = ()
-    """Everybody, for the leader alone."""
+    """All members; only the leader gets them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sync:
+    """A request for an assignment."""
+
     claim: MemberClaim
     protocol_type: str | None
     protocol: str | None
     assignments: Mapping[str, bytes] = field(default_factory=dict)
-    """By member id; the leader's alone counts."""
+    """By member id; only the leader's request has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synced:
-    """The answer to a sync."""
+    """The reply to a sync."""
 
     error: ErrorCode = ErrorCode.NONE
     protocol_type: str | None = None
@@ -87,7 +91,7 @@ class Synced:
 
 
 class Leaver(NamedTuple):
-    """Who is to leave: a member by its id, or, asked by an administrator, by its instance id."""
+    """A member to remove, by its id, or by its instance id if an administrator removes it."""
 
     member_id: str
     instance_id: str | None
@@ -95,3 +99,4 @@ class Leaver(NamedTuple):
 
 JoinReply = Callable[[Joined], None]
 SyncReply = Callable[[Synced], None]
+LeaveReply = Callable[[ErrorCode, list[ErrorCode]], None]

@@ -1,10 +1,11 @@
-"""Who is in a group: members, their instance ids, the leader, and what they agree on. No timers."""
+"""The members of a group: their instance ids, the leader, and their common protocol. No timers."""
 
+import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
+from holdfast.broker.groups.budget import Budget, weight_of
 from holdfast.broker.groups.records import GroupRecord, MemberRecord
 from holdfast.broker.groups.requests import (
     Join,
@@ -16,18 +17,20 @@ from holdfast.broker.groups.requests import (
     Synced,
     SyncReply,
 )
-from holdfast.broker.groups.subscription import CONSUMER_PROTOCOL, subscribed_topics
+from holdfast.broker.patience import Cancellable
 from holdfast.wire.protocol.errors import ErrorCode
 
+CONSUMER_PROTOCOL = "consumer"
+"""The protocol type of consumers, which subscribe to topics."""
 
-class Cancellable(Protocol):
-    """A timer that has not fired yet."""
-
-    def cancel(self) -> None: ...
+_VERSION_AND_COUNT = struct.Struct(">hi")
+_LENGTH = struct.Struct(">h")
 
 
 @dataclass(slots=True, kw_only=True)
 class Member:
+    """A member, and the replies that it waits for."""
+
     member_id: str
     instance_id: str | None
     client_id: str
@@ -37,9 +40,11 @@ class Member:
     offers: tuple[Offer, ...]
     assignment: bytes = b""
     is_new: bool = False
-    """It has never been through a rebalance: it cannot send heartbeats, not knowing its id."""
+    """Its first join is unanswered: it does not know its id, so it cannot send heartbeats."""
     owes_sync: bool = False
-    """It has not asked for its assignment of this generation yet."""
+    """It has not requested its assignment of this generation yet."""
+    weight: int = 0
+    """Bytes that the budget counts for it."""
     waiting_to_join: JoinReply | None = None
     waiting_to_sync: SyncReply | None = None
     session: Cancellable | None = field(default=None, repr=False)
@@ -52,8 +57,8 @@ class Member:
         return next((offer.metadata for offer in self.offers if offer.protocol == protocol), b"")
 
     def wait_to_join(self, join: Join, reply: JoinReply) -> None:
-        """Take over what the member says now; `reply` when the others are there too."""
-        # A request that this one repeats is answered too; its connection may still be there.
+        """Stores the values of a new join; calls `reply` when the rebalance has its members."""
+        # Reply to the earlier request too: its connection may still be open.
         in_progress = ErrorCode.REBALANCE_IN_PROGRESS
         self.answer_join(Joined(error=in_progress, member_id=self.member_id))
         self.offers = join.offers
@@ -62,13 +67,13 @@ class Member:
         self.waiting_to_join = reply
 
     def answer_join(self, joined: Joined) -> None:
-        """Answer the join that waits, if one does."""
+        """Replies to the waiting join, if there is one."""
         reply, self.waiting_to_join = self.waiting_to_join, None
         if reply is not None:
             reply(joined)
 
     def answer_sync(self, synced: Synced) -> None:
-        """Answer the sync that waits, if one does."""
+        """Replies to the waiting sync, if there is one."""
         reply, self.waiting_to_sync = self.waiting_to_sync, None
         if reply is not None:
             reply(synced)
@@ -82,12 +87,15 @@ class Member:
 class Roster:
     """The members of one group. At most one of them has a given instance id."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget) -> None:
+        self.bytes = 0
+        """Bytes that all members take."""
+        self._budget = budget
         self.protocol_type: str | None = None
         self.protocol: str | None = None
         self.leader: str | None = None
         self.pending: dict[str, Cancellable] = {}
-        """Ids that were given to clients to join with, and the timers that take them back."""
+        """Ids that were assigned to clients but not used yet, with the timers that expire them."""
         self._members: dict[str, Member] = {}
         self._ids_of_instances: dict[str, str] = {}
 
@@ -105,7 +113,7 @@ class Roster:
         return None if member_id is None else self._members[member_id]
 
     def check(self, claim: MemberClaim) -> ErrorCode:
-        """Whether the claimed member is the one in the group; generations are not looked at."""
+        """Returns NONE if the claim names a current member. Does not check the generation."""
         if claim.instance_id is not None:
             current = self._ids_of_instances.get(claim.instance_id)
             if current is None:
@@ -119,24 +127,45 @@ class Roster:
         if not self._members:
             self.protocol_type = protocol_type
         self._members[member.member_id] = member
+        self._budget.members += 1
+        self.weigh(member)
         if member.instance_id is not None:
             self._ids_of_instances[member.instance_id] = member.member_id
         if self.leader is None:
             self.leader = member.member_id
 
     def expel(self, member: Member) -> None:
-        """The member is none any more, and hears so if it waits for anything."""
+        """Removes a member, and replies to its waiting requests with an error."""
         member.end_session()
         member.answer_join(Joined(error=ErrorCode.UNKNOWN_MEMBER_ID))
         member.answer_sync(Synced(error=ErrorCode.UNKNOWN_MEMBER_ID))
         del self._members[member.member_id]
+        self._budget.members -= 1
+        self._count(member, 0)
         if member.instance_id is not None:
             del self._ids_of_instances[member.instance_id]
         if self.leader == member.member_id:
             self.leader = next(iter(self._members), None)
 
+    def add_pending(self, member_id: str, expiry: Cancellable) -> None:
+        self.pending[member_id] = expiry
+        self._budget.members += 1
+
+    def drop_pending(self, member_id: str) -> None:
+        self.pending.pop(member_id).cancel()
+        self._budget.members -= 1
+
+    def weigh(self, member: Member) -> None:
+        """Updates the bytes that are counted for a member."""
+        self._count(member, weight_of(member, member.assignment))
+
+    def _count(self, member: Member, weight: int) -> None:
+        self.bytes += weight - member.weight
+        self._budget.bytes += weight - member.weight
+        member.weight = weight
+
     def rename(self, member: Member, member_id: str) -> None:
-        """Give a static member another id, in its old place and with its leadership."""
+        """Gives a static member a new id. It keeps its rank and its leadership."""
         old_id = member.member_id
         self._members = {
             (member_id if known == old_id else known): other
@@ -148,8 +177,8 @@ class Roster:
         if self.leader == old_id:
             self.leader = member_id
 
-    def elect_a_joined_leader(self) -> bool:
-        """Make sure that the leader is someone who joined; False if nobody did."""
+    def elect_joined_leader(self) -> bool:
+        """Makes a member that has joined the leader. Returns False if none has."""
         leader = self._members.get(self.leader) if self.leader is not None else None
         if leader is None or leader.waiting_to_join is None:
             leader = next((m for m in self._members.values() if m.waiting_to_join), None)
@@ -159,14 +188,14 @@ class Roster:
     # protocols
 
     def accepts(self, protocol_type: str, offers: tuple[Offer, ...]) -> bool:
-        """Whether someone with these offers can be in the group: all must share a protocol."""
+        """Returns True if a member with these offers fits: all members must share a protocol."""
         if not self._members:
             return bool(protocol_type and offers)
         shared = self._shared_protocols()
         return protocol_type == self.protocol_type and any(o.protocol in shared for o in offers)
 
     def choose_protocol(self) -> str | None:
-        """The shared protocol that most members put first."""
+        """The shared protocol that most members prefer."""
         shared = self._shared_protocols()
         votes = Counter(
             next(offer.protocol for offer in member.offers if offer.protocol in shared)
@@ -180,7 +209,7 @@ class Roster:
         return set.intersection(*sets) if sets else set()
 
     def subscribed_topics(self) -> frozenset[str] | None:
-        """All topics that members subscribe to; None if that cannot be known."""
+        """All topics that members subscribe to; None if the broker cannot read them."""
         topics: set[str] = set()
         for member in self._members.values():
             subscribed = topics_of(self.protocol_type, member, self.protocol)
@@ -246,8 +275,29 @@ class Roster:
 def topics_of(
     protocol_type: str | None, member: Member, protocol: str | None
 ) -> frozenset[str] | None:
-    """What a member subscribes to under the group's protocol (before the first: its own first)."""
+    """A member's topics under the group's protocol, or under its first one before there is one."""
     if protocol_type != CONSUMER_PROTOCOL or not member.offers:
         return None
     names = [offer.protocol for offer in member.offers]
     return subscribed_topics(member.metadata(protocol if protocol in names else names[0]))
+
+
+def subscribed_topics(metadata: bytes) -> frozenset[str] | None:
+    """The topics of a consumer's subscription; None if the bytes are not a subscription.
+
+    Every version begins with its number and the topics. The rest is for the assignor.
+    """
+    try:
+        _, count = _VERSION_AND_COUNT.unpack_from(metadata)
+        position = _VERSION_AND_COUNT.size
+        topics = []
+        for _ in range(count):
+            (length,) = _LENGTH.unpack_from(metadata, position)
+            position += _LENGTH.size
+            if length < 0 or position + length > len(metadata):
+                return None
+            topics.append(metadata[position : position + length].decode())
+            position += length
+    except (struct.error, UnicodeDecodeError):
+        return None
+    return frozenset(topics) if count >= 0 else None

@@ -1,48 +1,49 @@
-"""What a batch must be to enter a log. The codes are those that Apache Kafka 4 answers with.
-
-The inside of a batch stays unread unless the topic asks about single records: keys on a compacted
-topic, or a bound on how old a record may be. Garbage inside a compressed batch is therefore kept
-as it came (Kafka unpacks every batch to find out); it harms none but its readers.
-"""
+"""The checks of a batch before it is appended. The error codes are those of Apache Kafka 4."""
 
 from enum import Enum
 
 from holdfast.broker.log.errors import RecordsRejected
-from holdfast.broker.topic_config import FOREVER, TopicConfig
+from holdfast.broker.log.inspection import check_timestamp, inspect_at_once
+from holdfast.broker.topic_config import TopicConfig
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.records.batch import (
     HEADER_SIZE,
     MAGIC,
     MIN_LENGTH,
-    NO_TIMESTAMP,
     BatchHeader,
     crc_of,
     header_of,
 )
-from holdfast.wire.records.compression import Compression, UndecodableRecords
-from holdfast.wire.records.record import outlines
+from holdfast.wire.records.compression import Compression
 
 _MAGIC_POSITION = 16
 
 
 class Source(Enum):
-    """Who appends: a client, whose every word is checked, or a coordinator of this broker."""
+    """The origin of a batch: a client, whose batches are fully checked, or a coordinator."""
 
     CLIENT = "client"
     COORDINATOR = "coordinator"
 
 
-def split(batches: memoryview) -> list[tuple[BatchHeader, memoryview]]:
-    """The batches in `batches`, which must be whole ones of version 2."""
-    found: list[tuple[BatchHeader, memoryview]] = []
+def split(batches: memoryview, source: Source) -> list[tuple[BatchHeader, memoryview]]:
+    """Splits bytes into batches. They must be complete and have version 2.
+
+    A client may send one batch. It is refused after the second: a request has room for a million.
+    """
+    parts: list[tuple[BatchHeader, memoryview]] = []
     position = 0
     while position < len(batches):
+        if len(parts) > 1 and source is Source.CLIENT:
+            break
         header = _header_at(batches, position)
-        found.append((header, batches[position : position + header.size]))
+        parts.append((header, batches[position : position + header.size]))
         position += header.size
-    if not found:
-        raise RecordsRejected(ErrorCode.INVALID_RECORD, "There is no record batch")
-    return found
+    if not parts:
+        raise _invalid("There is no record batch")
+    if len(parts) > 1 and source is Source.CLIENT:
+        raise _invalid("A request may have only one record batch per partition")
+    return parts
 
 
 def _header_at(batches: memoryview, position: int) -> BatchHeader:
@@ -51,7 +52,8 @@ def _header_at(batches: memoryview, position: int) -> BatchHeader:
         magic = batches[position + _MAGIC_POSITION]
         if magic < MAGIC:
             raise RecordsRejected(
-                ErrorCode.INVALID_RECORD, f"Only record batches of magic 2 are taken, not {magic}"
+                ErrorCode.INVALID_RECORD,
+                f"Only record batches of magic 2 are accepted, not {magic}",
             )
         if magic > MAGIC:
             raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE, f"There is no magic {magic}")
@@ -68,9 +70,18 @@ def _header_at(batches: memoryview, position: int) -> BatchHeader:
 
 
 def check(
-    header: BatchHeader, batch: memoryview, config: TopicConfig, now_ms: int, source: Source
+    header: BatchHeader,
+    batch: memoryview,
+    config: TopicConfig,
+    now_ms: int,
+    source: Source,
+    inspected: bool = False,
 ) -> None:
-    """Raises RecordsRejected unless this batch may be appended as it stands."""
+    """Raises RecordsRejected if this batch may not be appended.
+
+    Checks its records too, unless they were `inspected` before. If that takes too long for one step
+    of the event loop, raises NeedsTime.
+    """
     from_client = source is Source.CLIENT
     if from_client and header.size > config.max_message_bytes:
         raise RecordsRejected(
@@ -84,7 +95,8 @@ def check(
     if from_client:
         _check_client(header)
         _check_timestamps(header, config, now_ms)
-        _check_inside(header, batch, config, now_ms)
+        if not inspected:
+            inspect_at_once(header, batch, config, now_ms)
 
 
 def _check_counts(header: BatchHeader) -> None:
@@ -120,40 +132,7 @@ def _check_timestamps(header: BatchHeader, config: TopicConfig, now_ms: int) -> 
     if config.message_timestamp_type == "LogAppendTime":
         return
     for timestamp in (header.base_timestamp, header.max_timestamp):
-        _check_timestamp(timestamp, config, now_ms)
-
-
-def _check_timestamp(timestamp: int, config: TopicConfig, now_ms: int) -> None:
-    if timestamp == NO_TIMESTAMP:
-        return
-    age = now_ms - timestamp
-    if age > config.message_timestamp_before_max_ms or -age > config.message_timestamp_after_max_ms:
-        raise RecordsRejected(
-            ErrorCode.INVALID_TIMESTAMP,
-            f"Timestamp {timestamp} is out of range: it may lie "
-            f"{config.message_timestamp_before_max_ms} ms before and "
-            f"{config.message_timestamp_after_max_ms} ms after {now_ms}",
-        )
-
-
-def _check_inside(header: BatchHeader, batch: memoryview, config: TopicConfig, now_ms: int) -> None:
-    ages = (
-        config.message_timestamp_before_max_ms != FOREVER
-        and config.message_timestamp_type == "CreateTime"
-    )
-    if not config.compacted and not ages:
-        return
-    try:
-        for outline in outlines(
-            batch[HEADER_SIZE:], count=header.record_count, compression=header.compression
-        ):
-            if config.compacted and not outline.has_key:
-                raise _invalid("A compacted topic takes no record without a key")
-            if ages:
-                timestamp = header.base_timestamp + outline.timestamp_delta
-                _check_timestamp(timestamp, config, now_ms)
-    except UndecodableRecords as error:
-        raise _invalid(str(error)) from None
+        check_timestamp(timestamp, config, now_ms)
 
 
 def _invalid(message: str) -> RecordsRejected:

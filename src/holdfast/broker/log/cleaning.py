@@ -1,7 +1,7 @@
-"""Rewriting segments so that each key keeps its last record: the work of one compaction.
+"""Rewrites segments so that each key keeps its last record: one compaction.
 
-Offsets never change, and a batch keeps the range of offsets that it had, so what goes leaves gaps.
-What stays is decided as in Apache Kafka:
+Offsets never change, and a batch keeps its range of offsets, so removed records leave gaps. These
+records stay, as in Apache Kafka:
 
 - of the keys in the map, the record at the mapped offset, and everything the map does not reach;
 - a tombstone for `delete.retention.ms` after it was first compacted: the batch is marked with that
@@ -33,7 +33,7 @@ from holdfast.wire.records.compression import UndecodableRecords
 from holdfast.wire.records.record import Record
 
 MAX_KEYS = 1_000_000
-"""Keys mapped in one compaction, about 150 MB. What is left is for the next one."""
+"""Keys in the map of one compaction, about 150 MB. The rest is for the next one."""
 _DIGEST = 16
 
 
@@ -43,7 +43,7 @@ class Uncleanable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ActiveProducer:
-    """What of a producer must still be found in the log."""
+    """The batch of a producer that must stay in the log."""
 
     last_data_offset: int
     """-1: its epoch has written no data, only a marker."""
@@ -51,8 +51,8 @@ class ActiveProducer:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """All that a compaction has to know."""
+class CompactionPlan:
+    """The input of a compaction."""
 
     groups: tuple[tuple[SegmentFacts, ...], ...]
     """Consecutive segments; each group becomes one."""
@@ -65,7 +65,7 @@ class Job:
     delete_retention_ms: int
     interval: int
     was_compacted: bool
-    """Whether gaps between offsets are to be expected."""
+    """True if there may be gaps between offsets."""
     max_keys: int = MAX_KEYS
 
 
@@ -75,7 +75,7 @@ class KeyMap:
     def __init__(self) -> None:
         self._offsets: dict[bytes, int] = {}
         self.end = 0
-        """Everything from the start of the dirty part up to here is in the map."""
+        """The map has all keys from the start of the dirty part up to here."""
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -88,12 +88,12 @@ class KeyMap:
 
 
 def _short(key: bytes) -> bytes:
-    """A long key by its digest. A short one is shorter than any digest, so they never meet."""
+    """Replaces a long key by its digest. A digest is longer than any short key."""
     return key if len(key) < _DIGEST else blake2b(key, digest_size=_DIGEST).digest()
 
 
-class Outcomes:
-    """How the transactions ended, and whether anything of them is left."""
+class TransactionEnds:
+    """The ends of transactions, and those that still have records."""
 
     def __init__(self, aborted: Iterable[AbortedTransaction]) -> None:
         self._by_producer: dict[int, list[AbortedTransaction]] = {}
@@ -103,7 +103,7 @@ class Outcomes:
         self._seen_committed: set[int] = set()
 
     def aborted_at(self, producer_id: int, offset: int) -> AbortedTransaction | None:
-        """The aborted transaction of a producer that spans `offset`."""
+        """The aborted transaction of a producer that includes `offset`."""
         transactions = self._by_producer.get(producer_id, ())
         number = bisect_right(transactions, offset, key=lambda a: a.first_offset)
         if number and transactions[number - 1].last_offset >= offset:
@@ -117,7 +117,7 @@ class Outcomes:
         )
 
     def saw_data(self, header: BatchHeader) -> None:
-        """Something of the batch's transaction is still there."""
+        """Notes that the batch's transaction still has records."""
         if not header.is_transactional:
             return
         aborted = self.aborted_at(header.producer_id, header.base_offset)
@@ -127,7 +127,7 @@ class Outcomes:
             self._seen_aborted.add(aborted)
 
     def ended(self, header: BatchHeader, batch: bytes) -> tuple[bool, AbortedTransaction | None]:
-        """Whether a marker may go, and the transaction that must stay in the index with it."""
+        """Returns True if a marker may go, and the transaction that stays in the index with it."""
         marker = marker_of(batch)
         if marker is None:
             return True, None
@@ -141,44 +141,46 @@ class Outcomes:
         return False, aborted
 
 
-def clean(directory: str, target: str, job: Job) -> tuple[int, list[SegmentFacts]]:
-    """Write the groups, compacted, into the directory `target`, synced.
+def clean(directory: str, target: str, plan: CompactionPlan) -> tuple[int, list[SegmentFacts]]:
+    """Writes the compacted groups to the directory `target`, and syncs them.
 
-    Gives the offset up to which the log is compacted, and the new segments.
+    Returns the offset up to which the log is compacted, and the new segments.
     """
-    key_map = _map_keys(directory, job)
-    outcomes = Outcomes(job.aborted)
+    key_map = _map_keys(directory, plan)
+    ends = TransactionEnds(plan.aborted)
     written = []
-    for group in job.groups:
+    for group in plan.groups:
         if group[0].base_offset >= key_map.end:
             break
-        written.append(_Rewriting(directory, target, job, key_map, outcomes, group).run())
+        written.append(_Rewriting(directory, target, plan, key_map, ends, group).run())
     sync_directory(target)
     return key_map.end, written
 
 
-def _map_keys(directory: str, job: Job) -> KeyMap:
+def _map_keys(directory: str, plan: CompactionPlan) -> KeyMap:
     """The last offset of each key from the start of the dirty part on."""
     key_map = KeyMap()
-    outcomes = Outcomes(job.aborted)
-    for group in job.groups:
+    ends = TransactionEnds(plan.aborted)
+    for group in plan.groups:
         for facts in group:
-            for header, batch in _batches(directory, facts, job):
-                if header.last_offset < job.dirty_from:
+            for header, batch in _batches(directory, facts, plan):
+                if header.last_offset < plan.dirty_from:
                     continue
-                if len(key_map) and len(key_map) + header.record_count > job.max_keys:
+                if len(key_map) and len(key_map) + header.record_count > plan.max_keys:
                     return key_map
-                if not header.is_control and not outcomes.is_aborted(header):
+                if not header.is_control and not ends.is_aborted(header):
                     for record in _records(batch) or ():
                         if record.key is not None:
                             key_map.put(record.key, record.offset)
                 key_map.end = header.last_offset + 1
-    key_map.end = job.end
+    key_map.end = plan.end
     return key_map
 
 
-def _batches(directory: str, facts: SegmentFacts, job: Job) -> Iterator[tuple[BatchHeader, bytes]]:
-    segment = Segment(directory, facts, job.interval, print, is_dense=not job.was_compacted)
+def _batches(
+    directory: str, facts: SegmentFacts, plan: CompactionPlan
+) -> Iterator[tuple[BatchHeader, bytes]]:
+    segment = Segment(directory, facts, plan.interval, print, is_dense=not plan.was_compacted)
     for found in segment.checked():
         if found.header is None:
             raise Uncleanable(f"{segment.path} is damaged at byte {found.position}")
@@ -186,7 +188,7 @@ def _batches(directory: str, facts: SegmentFacts, job: Job) -> Iterator[tuple[Ba
 
 
 def _records(batch: bytes) -> list[Record] | None:
-    """None if the inside cannot be read: such a batch stays as it is."""
+    """The records; None if they are unreadable: such a batch stays as it is."""
     try:
         return list(records_of(batch))
     except UndecodableRecords:
@@ -194,30 +196,30 @@ def _records(batch: bytes) -> list[Record] | None:
 
 
 class _Rewriting:
-    """One group of segments on its way into one."""
+    """Rewrites one group of segments into one segment."""
 
     def __init__(
         self,
         directory: str,
         target: str,
-        job: Job,
+        plan: CompactionPlan,
         key_map: KeyMap,
-        outcomes: Outcomes,
+        ends: TransactionEnds,
         group: tuple[SegmentFacts, ...],
     ) -> None:
         self._directory = directory
-        self._job = job
+        self._plan = plan
         self._key_map = key_map
-        self._outcomes = outcomes
+        self._ends = ends
         self._group = group
         first = group[0]
-        self._into = Segment.create(target, first.base_offset, first.begun_ms, job.interval, print)
+        self._into = Segment.create(target, first.base_offset, first.begun_ms, plan.interval, print)
 
     def run(self) -> SegmentFacts:
         into = self._into
         file = into.file
         for facts in self._group:
-            for header, batch in _batches(self._directory, facts, self._job):
+            for header, batch in _batches(self._directory, facts, self._plan):
                 kept = (
                     self._keep_marker(header, batch)
                     if header.is_control
@@ -232,7 +234,7 @@ class _Rewriting:
         return into.facts()
 
     def _keep_marker(self, header: BatchHeader, batch: bytes) -> bytes | bytearray | None:
-        may_go, aborted = self._outcomes.ended(header, batch)
+        may_go, aborted = self._ends.ended(header, batch)
         if aborted is not None:
             self._into.add_aborted(aborted)
         if not may_go:
@@ -240,13 +242,13 @@ class _Rewriting:
         horizon = header.delete_horizon
         if horizon is None:
             return assemble(self._with_horizon(header), _records(batch) or ())
-        if horizon > self._job.now_ms:
+        if horizon > self._plan.now_ms:
             return batch
         return self._emptied(header) if self._is_needed(header) else None
 
     def _keep_data(self, header: BatchHeader, batch: bytes) -> bytes | bytearray | None:
-        self._outcomes.saw_data(header)
-        if self._outcomes.is_aborted(header):
+        self._ends.saw_data(header)
+        if self._ends.is_aborted(header):
             return self._emptied(header) if self._is_needed(header) else None
         records = _records(batch)
         if records is None:
@@ -273,23 +275,23 @@ class _Rewriting:
         if record.key is None or self._key_map.is_superseded(record.key, record.offset):
             return False
         horizon = header.delete_horizon
-        return record.value is not None or horizon is None or horizon > self._job.now_ms
+        return record.value is not None or horizon is None or horizon > self._plan.now_ms
 
     def _with_horizon(self, header: BatchHeader) -> BatchHeader:
         return header._replace(
             attributes=header.attributes | DELETE_HORIZON_BIT,
-            base_timestamp=self._job.now_ms + self._job.delete_retention_ms,
+            base_timestamp=self._plan.now_ms + self._plan.delete_retention_ms,
         )
 
     def _emptied(self, header: BatchHeader) -> bytearray:
-        # No record is left to have a time: as the latest one it would be looked for in vain.
+        # An empty batch has no time: otherwise a search for the latest time would find nothing.
         return assemble(header._replace(max_timestamp=NO_TIMESTAMP), ())
 
     def _is_needed(self, header: BatchHeader) -> bool:
-        """Whether the batch must stay though none of its records does."""
-        if header.last_offset + 1 == self._job.end:
+        """Returns True if the batch must stay although it is empty."""
+        if header.last_offset + 1 == self._plan.end:
             return True
-        producer = self._job.producers.get(header.producer_id)
+        producer = self._plan.producers.get(header.producer_id)
         if producer is None:
             return False
         if producer.last_data_offset >= 0:

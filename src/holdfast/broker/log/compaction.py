@@ -1,8 +1,8 @@
-"""Compaction of a log, beside its normal work.
+"""Compacts a log while it is in use.
 
-Reading and rewriting records is slow work for Python, so it runs in a process of its own
-(`python -m holdfast.broker.log.compaction`, a job on standard input, the result on standard
-output) that writes into a directory of its own. The log then takes the new segments over:
+Reading and rewriting records is slow in Python, so it runs in a separate process
+(`python -m holdfast.broker.log.compaction`, a plan on standard input, the result on standard
+output) that writes to a separate directory. The log then adopts the new segments:
 
     <dir>/compaction.cleaned/<base>.log     written and synced; a crash drops it
     <dir>/<base>-<end>.swap                 decided: a crash from here on finishes it
@@ -18,7 +18,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.broker.log.cleaning import ActiveProducer, Job, Uncleanable, clean
+from holdfast.broker.log.cleaning import ActiveProducer, CompactionPlan, Uncleanable, clean
 from holdfast.broker.log.directory import CLEANED_DIRECTORY, COMPACTED
 from holdfast.broker.log.files import rename, replace_file, sync_directory
 from holdfast.broker.log.index import AbortedTransaction
@@ -32,7 +32,7 @@ PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True, slots=True)
 class CompactionResult:
-    """What a compaction came to."""
+    """The result of a compaction."""
 
     bytes_before: int = 0
     bytes_after: int = 0
@@ -49,7 +49,7 @@ class CompactionResult:
 
 
 def compact_needed(log: PartitionLog, now_ms: int) -> bool:
-    """Whether enough is new, or old enough, since the last compaction."""
+    """Returns True if enough records are new, or old enough, since the last compaction."""
     if not log.config.compacted or log.is_compacting or log.uncleanable or log.is_abandoned:
         return False
     cleanable = _cleanable(log, now_ms)
@@ -65,16 +65,16 @@ def compact_needed(log: PartitionLog, now_ms: int) -> bool:
 
 
 async def compact(log: PartitionLog, now_ms: int) -> CompactionResult:
-    """Compact what is closed and decided. Readers and writers go on meanwhile.
+    """Compacts closed and decided segments. Readers and writers continue meanwhile.
 
-    What goes wrong is in the result, and leaves the log as it was.
+    A failure is in the result, and leaves the log unchanged.
     """
-    job = plan(log, now_ms)
-    if job is None or log.is_compacting:
+    planned = plan(log, now_ms)
+    if planned is None or log.is_compacting:
         return CompactionResult(failure="There is nothing to compact")
     log.is_compacting = True
     try:
-        return await _compact(log, job)
+        return await _compact(log, planned)
     except OSError as error:
         return CompactionResult(failure=str(error))
     finally:
@@ -82,19 +82,19 @@ async def compact(log: PartitionLog, now_ms: int) -> CompactionResult:
         shutil.rmtree(_target(log), ignore_errors=True)
 
 
-async def _compact(log: PartitionLog, job: Job) -> CompactionResult:
+async def _compact(log: PartitionLog, planned: CompactionPlan) -> CompactionResult:
     target = _target(log)
     shutil.rmtree(target, ignore_errors=True)
     os.mkdir(target)
-    answer = await _run(str(log.directory), job)
+    answer = await _run(str(log.directory), planned)
     if "failure" in answer:
         log.uncleanable = answer["damaged"]
         return CompactionResult(failure=answer["failure"])
     before = after = 0
-    for facts, group in zip(answer["segments"], job.groups, strict=False):
+    for facts, group in zip(answer["segments"], planned.groups, strict=False):
         new = SegmentFacts(*facts)
         bases = [old.base_offset for old in group]
-        end = _end_of_group(job, group)
+        end = _end_of_group(planned, group)
         if not log.has_segments(bases, end):
             return CompactionResult(failure="segments were dropped meanwhile")
         await asyncio.to_thread(_decide, str(log.directory), target, new.base_offset, end)
@@ -107,19 +107,19 @@ async def _compact(log: PartitionLog, job: Job) -> CompactionResult:
 
 
 def _decide(directory: str, target: str, base: int, end: int) -> None:
-    """From here on the group is what was written, whatever happens."""
+    """Makes the new segment final, whatever happens afterwards."""
     replace_file(f"{directory}/{COMPACTED}", b"")
     rename(f"{target}/{base:020d}.log", f"{directory}/{swap_name(base, end)}")
     sync_directory(directory)
 
 
-def plan(log: PartitionLog, now_ms: int) -> Job | None:
-    """The job of compacting what can be compacted now; None if there is nothing."""
+def plan(log: PartitionLog, now_ms: int) -> CompactionPlan | None:
+    """The segments that can be compacted now; None if there are none."""
     cleanable = _cleanable(log, now_ms)
     if not cleanable:
         return None
     end = _end_of(log, cleanable[-1])
-    return Job(
+    return CompactionPlan(
         groups=_groups(cleanable, log.config.segment_bytes, end),
         end=end,
         dirty_from=log.cleaned_offset,
@@ -136,7 +136,7 @@ def plan(log: PartitionLog, now_ms: int) -> Job | None:
 
 
 def _cleanable(log: PartitionLog, now_ms: int) -> list[Segment]:
-    """Segments closed for good, every transaction in them decided, every record old enough."""
+    """Closed segments in which all transactions are decided and all records are old enough."""
     found = []
     for segment in log.segments.sealed:
         if _end_of(log, segment) > min(log.last_stable_offset, log.checkpoint_base):
@@ -156,7 +156,7 @@ def _end_of(log: PartitionLog, segment: Segment) -> int:
 def _groups(
     segments: list[Segment], max_bytes: int, end: int
 ) -> tuple[tuple[SegmentFacts, ...], ...]:
-    """Neighbours that fit one segment together."""
+    """Groups of neighbours that fit into one segment."""
     ends = [segment.base_offset for segment in segments[1:]] + [end]
     groups: list[list[SegmentFacts]] = []
     size = 0
@@ -174,25 +174,25 @@ def _groups(
     return tuple(tuple(group) for group in groups)
 
 
-def _end_of_group(job: Job, group: tuple[SegmentFacts, ...]) -> int:
-    number = job.groups.index(group) + 1
-    return job.groups[number][0].base_offset if number < len(job.groups) else job.end
+def _end_of_group(planned: CompactionPlan, group: tuple[SegmentFacts, ...]) -> int:
+    number = planned.groups.index(group) + 1
+    return planned.groups[number][0].base_offset if number < len(planned.groups) else planned.end
 
 
 def _target(log: PartitionLog) -> str:
     return f"{log.directory}/{CLEANED_DIRECTORY}"
 
 
-# the process of its own
+# the separate process
 
 
-async def _run(directory: str, job: Job) -> Any:
+async def _run(directory: str, planned: CompactionPlan) -> Any:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", __name__, directory, str(os.getpid()),
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
-        output, _ = await process.communicate(_encode(job))
+        output, _ = await process.communicate(_encode(planned))
     finally:
         if process.returncode is None:
             process.kill()
@@ -202,44 +202,44 @@ async def _run(directory: str, job: Job) -> Any:
     return json.loads(output)
 
 
-def _encode(job: Job) -> bytes:
+def _encode(planned: CompactionPlan) -> bytes:
     return json.dumps(
         {
-            "groups": job.groups,
-            "end": job.end,
-            "dirty_from": job.dirty_from,
-            "aborted": job.aborted,
-            "producers": [[i, p.last_data_offset, p.epoch] for i, p in job.producers.items()],
-            "now_ms": job.now_ms,
-            "delete_retention_ms": job.delete_retention_ms,
-            "interval": job.interval,
-            "was_compacted": job.was_compacted,
-            "max_keys": job.max_keys,
+            "groups": planned.groups,
+            "end": planned.end,
+            "dirty_from": planned.dirty_from,
+            "aborted": planned.aborted,
+            "producers": [[i, p.last_data_offset, p.epoch] for i, p in planned.producers.items()],
+            "now_ms": planned.now_ms,
+            "delete_retention_ms": planned.delete_retention_ms,
+            "interval": planned.interval,
+            "was_compacted": planned.was_compacted,
+            "max_keys": planned.max_keys,
         }
     ).encode()
 
 
-def _decode(data: bytes) -> Job:
+def _decode(data: bytes) -> CompactionPlan:
     document = json.loads(data)
     document["groups"] = tuple(
         tuple(SegmentFacts(*facts) for facts in group) for group in document["groups"]
     )
     document["aborted"] = tuple(AbortedTransaction(*fields) for fields in document["aborted"])
     document["producers"] = {i: ActiveProducer(o, e) for i, o, e in document["producers"]}
-    return Job(**document)
+    return CompactionPlan(**document)
 
 
 def main(directory: str, broker: int) -> None:
-    """Do the job on standard input for the log in `directory`, as long as `broker` lives."""
+    """Carries out the plan on standard input for the log in `directory`, while `broker` lives."""
     _die_with(broker)
-    os.nice(10)  # whoever waits for records goes first
+    os.nice(10)  # requests have priority
     try:
-        job = _decode(sys.stdin.buffer.read())
-    except json.JSONDecodeError:  # cut short: the broker is ending, and this process with it
+        planned = _decode(sys.stdin.buffer.read())
+    except json.JSONDecodeError:  # cut: the broker is ending, and so does this process
         sys.exit(1)
     answer: dict[str, Any]
     try:
-        end, segments = clean(directory, f"{directory}/{CLEANED_DIRECTORY}", job)
+        end, segments = clean(directory, f"{directory}/{CLEANED_DIRECTORY}", planned)
         answer = {"end": end, "segments": segments}
     except Uncleanable as error:
         answer = {"failure": str(error), "damaged": True}
@@ -249,15 +249,15 @@ def main(directory: str, broker: int) -> None:
 
 
 def _die_with(broker: int) -> None:
-    """End when the broker does, however it ends.
+    """Ends this process when the broker ends, however it ends.
 
-    A broker that was killed is started again on the same directory, and its own compaction would
-    write the files that this one is still writing.
+    After a kill, a new broker may start on the same directory, and its compaction would write the
+    same files as this one.
     """
     import ctypes  # the broker itself, which imports this module, does not need it
 
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != broker:  # it ended before it could be said
+    if os.getppid() != broker:  # it ended before the call
         sys.exit(1)
 
 

@@ -3,21 +3,24 @@
 import os
 import re
 
-from holdfast.broker.log.files import File, read_at, remove
+from holdfast.broker.log.files import File, read_at, remove, replace_file
 from holdfast.broker.log.producers import Producers
 from holdfast.broker.log.snapshot import decode_snapshot
 from holdfast.broker.log.state import LogState, decode_checkpoint
 
 CHECKPOINT = "checkpoint"
-"""The last state known to be on disk: recovery reads the log from there on."""
+"""The last state that is known to be on disk. Recovery reads the log from there."""
 START_OFFSET = "start-offset"
-"""The first offset that is served, where DeleteRecords has moved it."""
+"""The log's start offset, if DeleteRecords has moved it."""
 COMPACTED = "compacted"
-"""There if the log was ever compacted: gaps between offsets are no damage then."""
+"""Exists if the log was ever compacted: then gaps between offsets are not damage."""
+SNAPSHOT_COPY = "producers"
+"""A copy of the newest snapshot. After retention or DeleteRecords has dropped segments, only
+snapshots have the sequences of their producers."""
 LOG_SUFFIX = ".log"
 SNAPSHOT_SUFFIX = ".snapshot"
 CLEANED_DIRECTORY = "compaction.cleaned"
-"""Where a compaction writes until it is decided."""
+"""The output of a compaction until it is decided."""
 SWAP_SUFFIX = ".swap"
 INDEX_SUFFIXES = (".index", ".timeindex", ".txnindex")
 
@@ -42,6 +45,12 @@ def snapshot_offsets(listing: Listing) -> list[int]:
     return sorted(int(m[1]) for name in listing if (m := _SNAPSHOT_NAME.fullmatch(name)))
 
 
+def lacks_snapshot_copy(listing: Listing) -> bool:
+    """Returns True if the newest snapshot has no copy of its size."""
+    offsets = snapshot_offsets(listing)
+    return bool(offsets) and listing.get(SNAPSHOT_COPY) != listing[_snapshot_name(offsets[-1])]
+
+
 def orphaned_indexes(listing: Listing) -> list[str]:
     """Index files whose segment is gone."""
     return [
@@ -52,11 +61,15 @@ def orphaned_indexes(listing: Listing) -> list[str]:
 
 
 def snapshot_path(directory: str, offset: int) -> str:
-    return f"{directory}/{offset:020d}{SNAPSHOT_SUFFIX}"
+    return f"{directory}/{_snapshot_name(offset)}"
+
+
+def _snapshot_name(offset: int) -> str:
+    return f"{offset:020d}{SNAPSHOT_SUFFIX}"
 
 
 def read_whole(path: str) -> bytes | None:
-    """The bytes of a small file; None if there is none or it cannot be read."""
+    """The bytes of a small file; None if it is missing or unreadable."""
     try:
         file = File(path, os.O_RDONLY)
         return read_at(file, os.fstat(file.fd).st_size, 0)
@@ -64,9 +77,26 @@ def read_whole(path: str) -> bytes | None:
         return None
 
 
+def write_snapshot(directory: str, offset: int, snapshot: bytes, *, durable: bool = True) -> None:
+    """Write a snapshot of producers, and its copy."""
+    replace_file(snapshot_path(directory, offset), snapshot, durable=durable)
+    replace_file(f"{directory}/{SNAPSHOT_COPY}", snapshot, durable=durable)
+
+
 def read_snapshot(directory: str, offset: int) -> Producers | None:
-    data = read_whole(snapshot_path(directory, offset))
-    return None if data is None else decode_snapshot(data, offset)
+    """The producers in the snapshot at this offset; None if it is missing or damaged."""
+    snapshot = _decoded(snapshot_path(directory, offset))
+    return snapshot[0] if snapshot is not None and snapshot[1] == offset else None
+
+
+def read_snapshot_copy(directory: str) -> tuple[Producers, int] | None:
+    """The producers in the copy of the newest snapshot, and its offset."""
+    return _decoded(f"{directory}/{SNAPSHOT_COPY}")
+
+
+def _decoded(path: str) -> tuple[Producers, int] | None:
+    data = read_whole(path)
+    return None if data is None else decode_snapshot(data)
 
 
 def read_checkpoint(directory: str) -> LogState | None:
@@ -75,7 +105,7 @@ def read_checkpoint(directory: str) -> LogState | None:
 
 
 def read_start_offset(directory: str) -> int:
-    """0 if nothing was ever deleted, or the file cannot be read: then the segments tell."""
+    """The start offset in its file; 0 if it is missing or unreadable: then the segments decide."""
     try:
         return int(read_whole(f"{directory}/{START_OFFSET}") or 0)
     except ValueError:
@@ -83,12 +113,15 @@ def read_start_offset(directory: str) -> int:
 
 
 def remove_snapshots_after(directory: str, offset: int) -> None:
-    """Those of offsets that the log no longer has: it may grow past them with other records."""
-    for found in snapshot_offsets(listing_of(directory)):
-        if found > offset:
-            remove(snapshot_path(directory, found))
+    """Removes snapshots past the end of the log, because other records may get these offsets."""
+    for each in snapshot_offsets(listing_of(directory)):
+        if each > offset:
+            remove(snapshot_path(directory, each))
+    copy = read_snapshot_copy(directory)
+    if copy is not None and copy[1] > offset:
+        remove(f"{directory}/{SNAPSHOT_COPY}")
 
 
 def remove_old_snapshots(directory: str, keep: int = 2) -> None:
-    for found in snapshot_offsets(listing_of(directory))[:-keep]:
-        remove(snapshot_path(directory, found))
+    for offset in snapshot_offsets(listing_of(directory))[:-keep]:
+        remove(snapshot_path(directory, offset))

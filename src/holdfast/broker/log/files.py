@@ -1,6 +1,7 @@
-"""The system calls of the log, in one place: bounded open files, whole writes, atomic replacement.
+"""The system calls of the log: bounded open files, whole writes, atomic replacement.
 
-Tests put a faulty disk in the place of `disk`.
+The number of open files does not depend on that of partitions, also in recovery after kill -9.
+Tests replace `disk` by a faulty one.
 """
 
 import errno
@@ -10,9 +11,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 
+MOST_FILES = 4096
+
 
 class Disk:
-    """The real one."""
+    """The real disk."""
 
     open = staticmethod(os.open)
     pwrite = staticmethod(os.pwrite)
@@ -28,26 +31,26 @@ disk: Disk = Disk()
 
 
 class File:
-    """An open file, closed when the last one who holds it lets go.
+    """An open file, closed when its last reference is gone.
 
-    A sync on another thread or a read under way thus outlives eviction, renaming and deletion.
+    So a running sync or read survives eviction, renaming and deletion.
     """
 
     __slots__ = ("fd", "path")
 
-    def __init__(self, path: str, flags: int) -> None:
+    def __init__(self, path: str, flags: int, mode: int = 0o644) -> None:
         self.path = path
         self.fd = -1
-        self.fd = disk.open(path, flags | os.O_CLOEXEC, 0o644)
+        self.fd = disk.open(path, flags | os.O_CLOEXEC, mode)
 
-    # Bound here, because the module may be gone before the last file when the process ends.
+    # Bound here: at the end of the process the module may be gone before the last file.
     def __del__(self, close: Callable[[int], None] = os.close) -> None:
         if self.fd >= 0:
             close(self.fd)
 
 
 class OpenFiles:
-    """The files in use, at most `limit` of them: the one unused for longest makes room."""
+    """At most `limit` open files. The least recently used one is closed to make room."""
 
     def __init__(self, limit: int | None = None) -> None:
         self._limit = limit
@@ -61,13 +64,17 @@ class OpenFiles:
             return file
         return self._keep(File(path, os.O_RDWR))
 
+    def if_open(self, path: str) -> File | None:
+        """The file if it is open. Works on any thread."""
+        return self._files.get(path)
+
     def create(self, path: str) -> File:
-        """A new, empty file; one of that name from before is emptied."""
+        """A new, empty file. An existing file of this name is emptied."""
         self._files.pop(path, None)
         return self._keep(File(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC))
 
     def forget(self, path: str) -> None:
-        """The name will mean another file, or none."""
+        """Closes a file whose name will be reused or removed."""
         self._files.pop(path, None)
 
     def __len__(self) -> int:
@@ -75,24 +82,25 @@ class OpenFiles:
 
     def _keep(self, file: File) -> File:
         if self._limit is None:
-            self._limit = _share_of_descriptors()
+            self._limit = share_of_descriptors()
         while len(self._files) >= self._limit:
             self._files.popitem(last=False)
         self._files[file.path] = file
         return file
 
 
-def _share_of_descriptors() -> int:
-    """A quarter of what the process may open: connections need the rest."""
+def share_of_descriptors() -> int:
+    """The maximum number of open log files: a quarter of the process's limit. Connections need
+    the rest."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return max(64, min(4096, soft // 4))
+    return MOST_FILES if soft == resource.RLIM_INFINITY else max(64, min(MOST_FILES, soft // 4))
 
 
 open_files = OpenFiles()
 
 
 def write_at(file: File, data: bytes | bytearray | memoryview, position: int) -> None:
-    """All of `data`, or OSError; then a part may be on disk."""
+    """Writes all of `data`; after an OSError a part may be on disk."""
     written = disk.pwrite(file.fd, data, position)
     if written == len(data):
         return
@@ -123,8 +131,23 @@ def sync_file(file: File) -> None:
     disk.fdatasync(file.fd)
 
 
+def sync_path(path: str) -> None:
+    """Syncs a file by its name, on any thread. So files need not stay open until their sync.
+
+    Linux reports a failed write-back to the next sync, also through a new descriptor. A file that
+    was removed meanwhile needs no sync.
+    """
+    file = open_files.if_open(path)
+    if file is None:
+        try:
+            file = File(path, os.O_RDWR)
+        except FileNotFoundError:
+            return
+    sync_file(file)
+
+
 def sync_directory(path: Path | str) -> None:
-    """Make the names in a directory durable."""
+    """Makes the names in a directory durable."""
     fd = disk.open(str(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, 0)
     try:
         disk.fsync(fd)
@@ -139,23 +162,29 @@ def rename(source: str, target: str) -> None:
 
 
 def remove(path: str) -> None:
-    """Remove a file that may be gone already."""
+    """Removes a file, if it exists."""
     open_files.forget(path)
+    unlink(path)
+
+
+def unlink(path: str) -> None:
+    """Removes a file that is not open, if it exists. Works on any thread."""
     try:
         disk.unlink(path)
     except FileNotFoundError:
         pass
 
 
-def replace_file(path: Path | str, data: bytes, *, durable: bool = True) -> None:
-    """Put `data` in the place of the file: after a crash there is the old or the new, whole.
+def replace_file(path: Path | str, data: bytes, *, durable: bool = True, mode: int = 0o644) -> None:
+    """Replaces a file: after a crash there is the old or the new one, complete.
 
-    What can be checked and made again need not be `durable`: then a lost machine may leave neither.
+    Files that can be checked and rebuilt need not be `durable`: a power failure may then leave
+    neither.
     """
     path = str(path)
     temporary = path + ".tmp"
     try:
-        file = File(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        file = File(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
         write_at(file, data, 0)
         if durable:
             disk.fsync(file.fd)

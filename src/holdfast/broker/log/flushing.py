@@ -1,37 +1,49 @@
-"""What has to be synced before it counts as durable."""
+"""The files to sync before records are durable."""
 
+import errno
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from holdfast.broker.log.directory import CHECKPOINT, snapshot_path
-from holdfast.broker.log.files import File, replace_file, sync_directory, sync_file
+from holdfast.broker.log.directory import CHECKPOINT, write_snapshot
+from holdfast.broker.log.files import replace_file, sync_directory, sync_path
 from holdfast.broker.log.state import LogState, encode_checkpoint
 
 CHECKPOINT_BYTES = 64 * 1024 * 1024
-"""Appended bytes after which a checkpoint is due: about what a restart may have to read."""
+"""Appended bytes after which a checkpoint is due. A restart may have to read about this much."""
 
 
 class Tenure:
-    """Whether the directory is still the log's own.
+    """The log's ownership of its directory.
 
-    When a topic is deleted its name is free at once, and a sync that is still under way must not
-    leave its checkpoint to a topic that takes the name.
+    A deleted topic's name is free at once. A sync that is still running must not write its
+    checkpoint into a new topic of this name.
     """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.is_over = False
 
-    def end(self) -> None:
-        """Waits for a checkpoint that is being written; none is begun after that."""
+    @contextmanager
+    def owned(self, directory: str) -> Iterator[None]:
+        """For a thread that writes files. Raises FileNotFoundError if the topic was deleted."""
         with self.lock:
-            self.is_over = True
+            if self.is_over:
+                raise FileNotFoundError(errno.ENOENT, "the topic was deleted", directory)
+            yield
+
+    def end(self) -> None:
+        """Waits for a file that is being written, and prevents further writes."""
+        self.is_over = True
+        with self.lock:
+            pass
 
 
 class FlushTicket:
-    """Everything of a log up to `end_offset`, to be made durable by `sync` on any thread.
+    """Makes a log durable up to `end_offset`: `sync` works on any thread.
 
-    Now and then it also carries a checkpoint, written once what it says is true. A checkpoint
-    only spares reading, so when it cannot be written the sync still counts.
+    Some tickets also write a checkpoint after the sync. A checkpoint only makes a restart faster,
+    so the sync succeeds even if the checkpoint fails.
     """
 
     __slots__ = (
@@ -52,7 +64,7 @@ class FlushTicket:
         directory: str,
         generation: int,
         end_offset: int,
-        files: list[File],
+        files: list[str],
         directories: list[str],
         tenure: Tenure,
     ) -> None:
@@ -66,23 +78,23 @@ class FlushTicket:
         self._checkpoint: bytes | None = None
         self._snapshot: bytes | None = None
         self.checkpoint_base: int | None = None
-        """Where the segment begins that is the active one in the checkpoint, if there is one."""
+        """Base offset of the active segment in the checkpoint, if there is a checkpoint."""
 
     def add_checkpoint(self, state: LogState, snapshot: bytes | None) -> None:
-        """Write these too, after the sync: the state at `end_offset`, and its producers."""
+        """Adds the state at `end_offset` and its producers, to write after the sync."""
         self._checkpoint = encode_checkpoint(state)
         self._snapshot = snapshot
         self.checkpoint_base = state.segments[-1].base_offset
 
     @property
     def is_light(self) -> bool:
-        """Whether there is nothing to sync but the data of one file."""
+        """Returns True if `sync` only syncs the data of one file."""
         return len(self.files) == 1 and not self._directories and self._checkpoint is None
 
     def sync(self, *, durable_checkpoint: bool = True) -> None:
         """Raises OSError if anything may not be on disk."""
-        for file in self.files:
-            sync_file(file)
+        for path in self.files:
+            sync_path(path)
         for directory in self._directories:
             sync_directory(directory)
         if self._checkpoint is not None:
@@ -96,41 +108,43 @@ class FlushTicket:
 
     def _write_checkpoint(self, checkpoint: bytes, durable: bool) -> None:
         if self._snapshot is not None:
-            path = snapshot_path(self._directory, self.end_offset)
-            replace_file(path, self._snapshot, durable=durable)
+            write_snapshot(self._directory, self.end_offset, self._snapshot, durable=durable)
         replace_file(f"{self._directory}/{CHECKPOINT}", checkpoint, durable=durable)
 
 
 class Unsynced:
-    """What was written since the last ticket."""
+    """Files written since the last ticket.
+
+    They are kept by name: there may be more of them than files that can be open.
+    """
 
     def __init__(self) -> None:
-        self._files: dict[str, File] = {}
+        self._files: dict[str, None] = {}
         self._directories: dict[str, None] = {}
         self._bytes = 0
         self._checkpoint_due = False
-        self._tenure = Tenure()
+        self.tenure = Tenure()
 
     def abandon(self) -> None:
-        """Nothing is to be synced any more, and no checkpoint is written from now on."""
-        self._tenure.end()
+        """Ends syncs and checkpoints for good."""
+        self.tenure.end()
         self._files, self._directories = {}, {}
         self._checkpoint_due = False
 
     @property
     def is_abandoned(self) -> bool:
-        return self._tenure.is_over
+        return self.tenure.is_over
 
-    def wrote(self, file: File, size: int) -> None:
-        self._files[file.path] = file
+    def wrote(self, path: str, size: int) -> None:
+        self._files[path] = None
         self._bytes += size
 
     def again(self, ticket: FlushTicket) -> None:
-        """Its sync failed: none of it is known to be on disk."""
-        self._files = {**{file.path: file for file in ticket.files}, **self._files}
+        """Adds the files of a failed sync again."""
+        self._files = dict.fromkeys([*ticket.files, *self._files])
 
     def named(self, directory: str) -> None:
-        """Files were created, renamed or removed there: worth a checkpoint, too."""
+        """Adds a directory in which files were created, renamed or removed, and a checkpoint."""
         self._directories[directory] = None
         self._checkpoint_due = True
 
@@ -146,9 +160,9 @@ class Unsynced:
         self._bytes = 0
 
     def ticket(self, directory: str, generation: int, end_offset: int) -> FlushTicket | None:
-        """All of it, to be synced; None if there is nothing."""
+        """A ticket for all of it; None if there is nothing to sync."""
         if not self._files and not self._directories and not self._checkpoint_due:
             return None
-        files, directories = list(self._files.values()), list(self._directories)
+        files, directories = list(self._files), list(self._directories)
         self._files, self._directories = {}, {}
-        return FlushTicket(directory, generation, end_offset, files, directories, self._tenure)
+        return FlushTicket(directory, generation, end_offset, files, directories, self.tenure)

@@ -1,12 +1,13 @@
 """Index files: sorted entries of a fixed size beside a segment.
 
-An index saves scanning and is never needed: what it says is checked against the log where it is
-used, and it can be made again. So a write that fails keeps its entries in memory until a later
-one succeeds, and nothing here is synced.
+An index saves a scan and can be rebuilt. Its entries are checked against the log when they are
+used. So nothing is synced here, and if a write fails, its entries stay in memory until a later
+write succeeds.
 """
 
 import struct
 from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -19,15 +20,17 @@ OFFSET_ENTRY = struct.Struct(">ii")
 TIME_ENTRY = struct.Struct(">qi")
 """Largest timestamp so far; last offset, less the base, of the batch that has it."""
 ABORTED_ENTRY = struct.Struct(">qqqqI")
-"""Producer, first and last offset, the last stable offset after it ended; the CRC of these. Unlike
-the others, such an entry cannot be told from garbage by a look at the log."""
+"""Producer, first and last offset, last stable offset after its end, and the CRC of these. Unlike
+other entries, such an entry cannot be checked against the log."""
 
+_READ_AT_ONCE = 100
+"""Entries per read."""
 _WRITE_AT = 4096
-"""Bytes of entries gathered before they are written."""
+"""Bytes of entries that are collected before a write."""
 
 
 class IndexDamaged(Exception):
-    """The file is not there, cut, or does not say what the log says. Make it again."""
+    """The file is missing, cut, or does not match the log. It must be rebuilt."""
 
 
 class AbortedTransaction(NamedTuple):
@@ -45,7 +48,7 @@ class AbortedTransaction(NamedTuple):
 
 
 class IndexFile:
-    """Entries in append order: those on disk, and after them those not yet written."""
+    """Entries in append order: written ones, then pending ones."""
 
     __slots__ = ("_entry", "_pending", "_written", "path")
 
@@ -69,7 +72,7 @@ class IndexFile:
             self.write()
 
     def write(self) -> bool:
-        """Write what is pending. False if the disk refused; the entries are still known."""
+        """Writes pending entries. Returns False if the disk fails; the entries stay pending."""
         if not self._pending:
             return True
         try:
@@ -82,13 +85,13 @@ class IndexFile:
         return True
 
     def reset(self) -> None:
-        """Forget every entry."""
+        """Removes all entries."""
         self._written = 0
         self._pending = bytearray()
         remove(self.path)
 
     def cut(self, count: int) -> None:
-        """Keep the first `count` entries."""
+        """Keeps the first `count` entries."""
         size = count * self._entry.size
         if size >= self._written:
             del self._pending[size - self._written :]
@@ -100,34 +103,27 @@ class IndexFile:
         except OSError:
             pass  # bytes past `_written` are never read, and are overwritten
 
-    def entries(self, start: int = 0) -> "list[tuple[int, ...]]":
-        """All from the one numbered `start`; raises IndexDamaged."""
-        at = start * self._entry.size
-        data = bytes(self._pending[max(0, at - self._written) :])
-        if at < self._written:
-            try:
-                data = read_at(open_files.get(self.path), self._written - at, at) + data
-            except OSError as error:
-                raise IndexDamaged(str(error)) from None
-            if len(data) != self.size - at:
-                raise IndexDamaged(f"{self.path} is cut")
-        return list(self._entry.iter_unpack(data))
+    def entries(self, start: int = 0) -> "Iterator[tuple[int, ...]]":
+        """The entries from index `start` on, read as they are needed; raises IndexDamaged."""
+        entries = _Sorted(self)
+        for first in range(start, len(self), _READ_AT_ONCE):
+            yield from entries.some(first, _READ_AT_ONCE)
 
     def floor(self, value: int) -> tuple[int, ...] | None:
         """The last entry whose first field is at most `value`; raises IndexDamaged."""
-        found = self.count_upto(value)
-        return self.at(found - 1) if found else None
+        count = self.count_upto(value)
+        return self.at(count - 1) if count else None
 
-    def count_upto(self, value: int) -> int:
-        """How many entries have a first field of at most `value`."""
-        return bisect_right(_Sorted(self), value, key=itemgetter(0))
+    def count_upto(self, value: int, key: Callable[[tuple[int, ...]], int] = itemgetter(0)) -> int:
+        """The number of entries whose first field, or `key`, is at most `value`."""
+        return bisect_right(_Sorted(self), value, key=key)
 
     def at(self, number: int) -> tuple[int, ...]:
         return _Sorted(self)[number]
 
 
 class _Sorted:
-    """The entries as a sequence to bisect, each read when it is looked at."""
+    """The entries as a sequence for bisect. Each is read on access."""
 
     def __init__(self, index: IndexFile) -> None:
         self._entry = index._entry
@@ -141,15 +137,23 @@ class _Sorted:
         return self._length
 
     def __getitem__(self, number: int) -> tuple[int, ...]:
-        position = number * self._entry.size
-        if position >= self._written:
-            return self._entry.unpack_from(self._pending, position - self._written)
-        try:
-            if self._file is None:
-                self._file = open_files.get(self._path)
-            data = read_at(self._file, self._entry.size, position)
-        except OSError as error:
-            raise IndexDamaged(str(error)) from None
-        if len(data) != self._entry.size:
-            raise IndexDamaged(f"{self._path} is cut")
-        return self._entry.unpack(data)
+        (entry,) = self.some(number, 1)
+        return entry
+
+    def some(self, first: int, count: int) -> "Iterator[tuple[int, ...]]":
+        """At most `count` entries from index `first` on."""
+        start = first * self._entry.size
+        end = min(first + count, self._length) * self._entry.size
+        data = bytes(self._pending[max(0, start - self._written) : max(0, end - self._written)])
+        if start < self._written:
+            size = min(end, self._written) - start
+            try:
+                if self._file is None:
+                    self._file = open_files.get(self._path)
+                written = read_at(self._file, size, start)
+            except OSError as error:
+                raise IndexDamaged(str(error)) from None
+            if len(written) != size:
+                raise IndexDamaged(f"{self._path} is cut")
+            data = written + data
+        return self._entry.iter_unpack(data)

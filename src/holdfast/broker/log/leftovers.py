@@ -1,4 +1,4 @@
-"""What unfinished work leaves in a partition's directory, and the swap that ends a compaction."""
+"""Finishes or removes work that a crash interrupted, and the swap that ends a compaction."""
 
 import os
 import shutil
@@ -15,43 +15,44 @@ from holdfast.broker.log.directory import (
     segment_bases,
 )
 from holdfast.broker.log.files import remove, rename
+from holdfast.broker.log.segment import DELETED_SUFFIX
 
 
 def finish_leftovers(directory: str, listing: Listing, report: Callable[[str], None]) -> bool:
-    """Finish the swap of a compaction that was decided, drop what was not. Whether any was."""
-    found = False
+    """Finishes a decided compaction, and removes undecided ones. Returns True if there were any."""
+    has_leftovers = False
     if os.path.isdir(f"{directory}/{CLEANED_DIRECTORY}"):
         shutil.rmtree(f"{directory}/{CLEANED_DIRECTORY}")
-        report("Removed what an unfinished compaction left")
+        report("Removed the files of an unfinished compaction")
     for name in sorted(listing):
         path = f"{directory}/{name}"
         if name.endswith(SWAP_SUFFIX):
             finish_swap(directory, name)
             report(f"Finished the compaction that left {name}")
-        elif name.endswith((".cleaned", ".deleted", ".tmp")):
+        elif name.endswith((".cleaned", DELETED_SUFFIX, ".tmp")):
             remove(path)
-            report(f"Removed {name}, left by work that was not finished")
+            report(f"Removed {name}, left by unfinished work")
         else:
             continue
-        found = True
+        has_leftovers = True
     for name in orphaned_indexes(listing):
         remove(f"{directory}/{name}")
-        found = True
-    return found
+        has_leftovers = True
+    return has_leftovers
 
 
 def swap_name(base_offset: int, end: int) -> str:
-    """`<base>-<end>.swap` holds what the segments that begin in [base, end) have become."""
+    """`<base>-<end>.swap` replaces the segments that begin in [base, end)."""
     return f"{base_offset:020d}-{end:020d}{SWAP_SUFFIX}"
 
 
 def finish_swap(directory: str, name: str) -> None:
-    """Put a compacted segment in the place of those it replaces. Can be repeated at any point."""
+    """Replaces segments by their compacted one. Can be repeated after a crash at any point."""
     base, end = (int(part) for part in name.removesuffix(SWAP_SUFFIX).split("-"))
-    for found in segment_bases(listing_of(directory)):
-        if base <= found < end:
-            stem = f"{directory}/{found:020d}"
-            if found != base:
+    for each in segment_bases(listing_of(directory)):
+        if base <= each < end:
+            stem = f"{directory}/{each:020d}"
+            if each != base:
                 remove(stem + LOG_SUFFIX)
             for suffix in INDEX_SUFFIXES:
                 remove(stem + suffix)

@@ -1,7 +1,7 @@
-"""What a partition remembers of its producers: sequences, epochs, open transactions.
+"""The producers of a partition: sequences, epochs, open transactions.
 
-A pure state machine over batch headers: it is asked before a batch is written and told after,
-and replaying the headers of a log gives the same state again.
+A pure state machine over batch headers: `admit` checks a batch before it is written, `wrote`
+applies it afterwards. A replay of the headers in the log gives the same state.
 """
 
 from collections import deque
@@ -19,6 +19,8 @@ from holdfast.wire.records.batch import (
     marker_of,
 )
 
+MOST_PRODUCERS = 10_000
+"""Maximum of one partition. Above it the longest silent producers are forgotten."""
 REMEMBERED_BATCHES = 5
 """A producer has at most five requests in flight, so a retry is always of one of these."""
 NO_EPOCH = -1
@@ -36,7 +38,7 @@ class WrittenBatch(NamedTuple):
 
 
 class ProducerSnapshot(NamedTuple):
-    """A producer as DescribeProducers shows it."""
+    """A producer in DescribeProducers."""
 
     producer_id: int
     epoch: int
@@ -47,7 +49,7 @@ class ProducerSnapshot(NamedTuple):
 
 
 class Producer:
-    """One producer's recent past in this partition."""
+    """One producer's state in this partition."""
 
     __slots__ = ("batches", "coordinator_epoch", "epoch", "last_timestamp", "transaction_start")
 
@@ -64,11 +66,11 @@ class Producer:
 
     @property
     def last_data_offset(self) -> int:
-        """Offset of its last record, or -1 if its epoch has written none."""
+        """Offset of its last record; -1 if its epoch has none."""
         return self.batches[-1].last_offset if self.batches else -1
 
     def enter(self, epoch: int) -> None:
-        """A new epoch starts over with its sequences."""
+        """Starts a new epoch, and with it new sequences."""
         if epoch != self.epoch:
             self.epoch = epoch
             self.batches = []
@@ -87,13 +89,16 @@ class Producers:
             )
             if producer.transaction_start != NO_TRANSACTION
         }
-        # First offset and marker of those that ended by a marker which readers cannot see yet:
-        # still undecided to them.
+        # First offset and marker of transactions whose marker readers cannot see yet: for readers
+        # they are undecided.
         self._ending: deque[tuple[int, int]] = deque()
         self._heard_ms: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._by_id)
+
+    def get(self, producer_id: int) -> Producer | None:
+        return self._by_id.get(producer_id)
 
     def items(self) -> Iterator[tuple[int, Producer]]:
         return iter(self._by_id.items())
@@ -103,16 +108,16 @@ class Producers:
     def admit(
         self, header: BatchHeader, batch: memoryview, from_client: bool
     ) -> WrittenBatch | None:
-        """The batch that this one repeats, if it was written before.
+        """The batch that this one repeats, if there is one.
 
-        Raises RecordsRejected unless its producer may write it now. Coordinators give no sequences.
+        Raises RecordsRejected unless its producer may write it now. Coordinators have no sequences.
         """
         producer = self._by_id.get(header.producer_id)
         if header.is_control:
             self._check_marker(header, marker_of(batch), producer)
             return None
         if producer is None:
-            # Its state is gone (expired, or the records were deleted): any sequence may go on.
+            # Its state expired or its records were deleted: accept any sequence.
             return None
         if from_client:
             original = _original_of(header, producer)
@@ -124,7 +129,7 @@ class Producers:
         if producer.transaction_start != NO_TRANSACTION and not header.is_transactional:
             raise RecordsRejected(
                 ErrorCode.INVALID_TXN_STATE,
-                f"Producer {header.producer_id} has a transaction open, and this is not part of it",
+                f"Producer {header.producer_id} has an open transaction without this batch",
             )
         return None
 
@@ -135,13 +140,9 @@ class Producers:
             raise RecordsRejected(ErrorCode.INVALID_RECORD, "A control batch without a marker")
         if producer is None:
             return
+        # The marker's coordinator epoch is not compared with earlier ones: this broker has one
+        # coordinator that never moves, and a number from a client must not fence it.
         self._check_epoch(header, producer)
-        if marker.coordinator_epoch < producer.coordinator_epoch:
-            raise RecordsRejected(
-                ErrorCode.TRANSACTION_COORDINATOR_FENCED,
-                f"Coordinator epoch {marker.coordinator_epoch} of the marker is behind "
-                f"{producer.coordinator_epoch}",
-            )
 
     def _check_epoch(self, header: BatchHeader, producer: Producer) -> None:
         if header.producer_epoch < producer.epoch:
@@ -156,9 +157,9 @@ class Producers:
     def wrote(
         self, header: BatchHeader, batch: bytes | memoryview, offset: int, timestamp: int
     ) -> AbortedTransaction | None:
-        """A batch is in the log at `offset`; the transaction that it aborted, if it did.
+        """Applies a batch at `offset`. Returns the transaction that it aborts, if it does.
 
-        Of the batch itself only a marker is read.
+        Only the bytes of a marker are read.
         """
         if not header.is_control:
             self._wrote_data(header, offset, timestamp)
@@ -204,20 +205,20 @@ class Producers:
         producer.enter(header.producer_epoch)
         return producer
 
-    # what follows from it
+    # reading and expiry
 
     def undecided_from(self, end: int) -> int:
-        """First offset of the oldest transaction still open at the end of the log, else `end`."""
+        """First offset of the oldest open transaction at the end of the log; else `end`."""
         return min(end, next(iter(self._open.values()), end))
 
     def seen_upto(self, high_watermark: int) -> None:
-        """Readers see the markers below: the transactions that they ended are decided."""
+        """Forgets ended transactions whose marker readers can see now."""
         ending = self._ending
         while ending and ending[0][1] < high_watermark:
             ending.popleft()
 
     def last_stable_offset(self, high_watermark: int) -> int:
-        """Below it every transaction is decided by a marker below the high watermark."""
+        """All transactions below it have a marker below the high watermark."""
         if not self._open and not self._ending:
             return high_watermark
         self.seen_upto(high_watermark)
@@ -225,13 +226,24 @@ class Producers:
         return min(self.undecided_from(high_watermark), oldest_ending)
 
     def heard(self, producer_id: int, now_ms: int) -> None:
-        """It has just written. Its records' own times say nothing of that: they may be old."""
+        """Notes when a producer has written. The times of its records may be old."""
         self._heard_ms[producer_id] = now_ms
 
-    def expire(self, now_ms: int, older_than_ms: int) -> int:
-        """Forget who has been silent for so long, unless a transaction is open. How many.
+    def forget_silent(self, count: int) -> int:
+        """Forgets up to `count` producers, those that have been silent longest first, unless they
+        have an open transaction. Returns their number."""
+        at_rest = [i for i, p in self._by_id.items() if p.transaction_start == NO_TRANSACTION]
+        at_rest.sort(key=lambda producer_id: self._heard_ms.get(producer_id, 0))
+        for producer_id in at_rest[:count]:
+            del self._by_id[producer_id]
+            self._heard_ms.pop(producer_id, None)
+        return len(at_rest[:count])
 
-        Of one that was not heard since the log was opened, the silence begins at the first call.
+    def expire(self, now_ms: int, older_than_ms: int) -> int:
+        """Forgets producers without a batch for `older_than_ms` and without an open transaction.
+        Returns their number.
+
+        For a producer without a batch since the log was opened, the time starts at the first call.
         """
         silent = [
             producer_id

@@ -1,8 +1,7 @@
-"""Serving whole batches, each checked on the way out.
+"""Reads whole batches and checks each one.
 
-The CRC covers neither the base offset nor the length. The length is checked through the CRC, and
-the offset by its place: in a log that was never compacted each batch begins where the one before
-ended.
+The CRC covers neither base offset nor length. A wrong length makes the CRC fail. The offset is
+checked by its position: in a log without compaction each batch begins where the previous one ends.
 """
 
 import struct
@@ -14,7 +13,7 @@ from crc32c import crc32c
 from holdfast.broker.log.errors import CorruptRecords, StorageFailed
 from holdfast.broker.log.files import read_at
 from holdfast.broker.log.scanning import good_batch_at
-from holdfast.broker.log.segment import Place, Segment
+from holdfast.broker.log.segment import BatchPosition, Segment
 from holdfast.broker.log.segments import Segments
 from holdfast.wire.records.batch import (
     CRC_START,
@@ -27,29 +26,35 @@ from holdfast.wire.records.batch import (
 
 _START_OF_HEADER = struct.Struct(">qiibIhi")
 """Base offset, length, leader epoch, magic, CRC, attributes, last offset delta."""
+MOST_BATCHES = 5_000
+"""Batches that are checked and returned at once: about five milliseconds, whatever their size."""
 _REMEMBERED = 32
-"""Places where readers stopped: as many sequential readers of one log go on without a search."""
+"""Positions of readers that are kept: up to this number of sequential readers need no search."""
 
 
 class Prefix(NamedTuple):
-    """How much of some bytes can be served."""
+    """The part of some bytes that can be served."""
 
     size: int
     next_offset: int
     """The offset after it."""
     damaged: bool = False
-    """Whether it ends because the next batch is not what was written."""
+    """True if it ends at a damaged batch."""
 
 
 def good_prefix(data: bytes, offset: int, limit: int, dense: bool) -> Prefix:
-    """The whole, undamaged batches at the start of `data` that end below offset `limit`.
+    """The whole, undamaged batches at the start of `data` that end below offset `limit`, at most
+    `MOST_BATCHES`.
 
-    The first begins at `offset`, and each where the one before ended; or later, unless `dense`.
+    The first begins at `offset`, each other one where the previous one ends. Unless `dense`, it
+    may begin later.
     """
     view = memoryview(data)
     unpack = _START_OF_HEADER.unpack_from
     position, end = 0, len(data)
-    while end - position >= HEADER_SIZE:
+    for _ in range(MOST_BATCHES):
+        if end - position < HEADER_SIZE:
+            break
         base, length, epoch, magic, crc, _, last_delta = unpack(data, position)
         if base != offset and (dense or base < offset):
             return Prefix(position, offset, damaged=True)
@@ -68,7 +73,7 @@ def good_prefix(data: bytes, offset: int, limit: int, dense: bool) -> Prefix:
 
 
 class Reader:
-    """Reads of one log. Sequential readers go on where they left, without a search."""
+    """Reads one log. Sequential readers continue where they stopped, without a search."""
 
     def __init__(self, segments: Segments, report: Callable[[str], None]) -> None:
         self._segments = segments
@@ -81,25 +86,25 @@ class Reader:
     ) -> bytes | memoryview:
         """See `PartitionLog.read`; the offset is in the log."""
         try:
-            segment, place = self._find(offset)
-            data, prefix = self._read_from(segment, place, max_bytes, limit, at_least_one)
+            segment, start = self._find(offset)
+            data, prefix = self._read_from(segment, start, max_bytes, limit, at_least_one)
             if prefix.damaged and prefix.size == 0:
-                self._report_damage(segment, place.position)
+                self._report_damage(segment, start.position)
                 good = segment.locate_checked(offset)
                 if good is not None:
-                    place = good
-                    data, prefix = self._read_from(segment, place, max_bytes, limit, at_least_one)
+                    start = good
+                    data, prefix = self._read_from(segment, start, max_bytes, limit, at_least_one)
         except OSError as error:
             raise StorageFailed(f"Records could not be read: {error}") from error
         if prefix.damaged:
-            self._report_damage(segment, place.position + prefix.size)
+            self._report_damage(segment, start.position + prefix.size)
             if prefix.size == 0:
                 raise CorruptRecords(
                     f"The records at offset {offset} are damaged on disk, and not served"
                 )
         if prefix.size == 0:
             return b""
-        self._remember(prefix.next_offset, segment, place.position + prefix.size)
+        self._remember(prefix.next_offset, segment, start.position + prefix.size)
         if prefix.size == len(data):
             return data
         if 2 * prefix.size < len(data):
@@ -107,26 +112,23 @@ class Reader:
         return memoryview(data)[: prefix.size]
 
     def forget(self) -> None:
-        """Segments or positions have changed."""
+        """Forgets positions, because segments have changed."""
         self._remembered.clear()
 
-    def _find(self, offset: int) -> tuple[Segment, Place]:
-        """Where the first batch is that ends at `offset` or later.
-
-        At the end of the log this is the place where the next batch will be.
-        """
+    def _find(self, offset: int) -> tuple[Segment, BatchPosition]:
+        """The first batch that ends at `offset` or later; at the end of the log, its end."""
         remembered = self._remembered.get(offset)
         if remembered is None:
-            segment = self._segments[self._segments.number_of(offset)]
-            place = segment.locate(offset)
+            segment = self._segments[self._segments.index_of(offset)]
+            start = segment.locate(offset)
         else:
             segment, position = remembered
-            place = Place(position, offset)
-        while place.position >= segment.size and segment is not self._segments.active:
-            # Past the end of a closed segment: what follows is in the next that has any.
-            segment = self._segments[self._segments.number_of(segment.base_offset) + 1]
-            place = Place(0, segment.base_offset)
-        return segment, place
+            start = BatchPosition(position, offset)
+        while start.position >= segment.size and segment is not self._segments.active:
+            # Past the end of a closed segment: continue in the next segment.
+            segment = self._segments[self._segments.index_of(segment.base_offset) + 1]
+            start = BatchPosition(0, segment.base_offset)
+        return segment, start
 
     def _remember(self, next_offset: int, segment: Segment, position: int) -> None:
         if len(self._remembered) >= _REMEMBERED:
@@ -134,30 +136,30 @@ class Reader:
         self._remembered[next_offset] = segment, position
 
     def _read_from(
-        self, segment: Segment, place: Place, max_bytes: int, limit: int, at_least_one: bool
+        self, segment: Segment, start: BatchPosition, max_bytes: int, limit: int, at_least_one: bool
     ) -> tuple[bytes, Prefix]:
         file = segment.file
-        room = segment.size - place.position
+        room = segment.size - start.position
         if room == 0:
-            return b"", Prefix(0, place.offset)
-        data = read_at(file, min(room, max(max_bytes, HEADER_SIZE)), place.position)
-        prefix = good_prefix(data, place.offset, limit, segment.is_dense)
+            return b"", Prefix(0, start.offset)
+        data = read_at(file, min(room, max(max_bytes, HEADER_SIZE)), start.position)
+        prefix = good_prefix(data, start.offset, limit, segment.is_dense)
         if prefix.size or prefix.damaged:
             return data, prefix
         if len(data) < HEADER_SIZE:
-            return data, Prefix(0, place.offset, damaged=True)
+            return data, Prefix(0, start.offset, damaged=True)
         base, length, *_ = _START_OF_HEADER.unpack_from(data)
         size = LENGTH_OFFSET + length
         if base >= limit or size <= len(data) or not at_least_one:
             return data, prefix
-        # One batch larger than was asked for. Its length is only believed once its CRC fits.
-        if good_batch_at(file, place.position, segment.size, place.offset) is None:
-            return data, Prefix(0, place.offset, damaged=True)
-        data = read_at(file, size, place.position)
-        return data, good_prefix(data, place.offset, limit, segment.is_dense)
+        # One batch above the limit. Its length counts only if its CRC is right.
+        if good_batch_at(file, start.position, segment.size, start.offset) is None:
+            return data, Prefix(0, start.offset, damaged=True)
+        data = read_at(file, size, start.position)
+        return data, good_prefix(data, start.offset, limit, segment.is_dense)
 
     def _report_damage(self, segment: Segment, position: int) -> None:
-        place = segment.base_offset, position
-        if place not in self._reported:
-            self._reported.add(place)
+        damage = segment.base_offset, position
+        if damage not in self._reported:
+            self._reported.add(damage)
             self._report(f"{segment.path} is damaged at byte {position}: it is not served")

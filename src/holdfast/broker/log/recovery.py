@@ -1,9 +1,8 @@
-"""Opening a log: from the state that a clean stop left, or, after a crash, from the bytes.
+"""Opens a log: from the state of a clean stop, or after a crash from its bytes.
 
-After a crash the checkpoint says up to where everything was on disk. What follows is read batch by
-batch with its CRC. Bytes that are no whole batch are cut off if nothing good comes after them: that
-is a torn tail, and nobody was told that it was there. If something good does come after them,
-they are damage in the middle: they are reported and kept, and reading them fails.
+After a crash, everything up to the checkpoint is on disk. The rest is read batch by batch, with the
+CRC of each. Incomplete bytes at the end are a torn tail, which was never acknowledged: they are cut
+off. If a good batch follows, they are damage: they are reported and kept, and reading them fails.
 """
 
 import os
@@ -17,6 +16,7 @@ from holdfast.broker.log.directory import (
     INDEX_SUFFIXES,
     LOG_SUFFIX,
     Listing,
+    lacks_snapshot_copy,
     listing_of,
     read_checkpoint,
     read_snapshot,
@@ -34,7 +34,13 @@ from holdfast.broker.log.replay import (
     rebuild_aborted_index,
     replay,
 )
-from holdfast.broker.log.segment import ROOM_BYTES, Place, Segment, SegmentFacts, empty_facts
+from holdfast.broker.log.segment import (
+    ROOM_BYTES,
+    BatchPosition,
+    Segment,
+    SegmentFacts,
+    empty_facts,
+)
 from holdfast.broker.log.segments import Segments
 from holdfast.broker.log.state import LogState
 
@@ -43,7 +49,7 @@ Report = Callable[[str], None]
 
 @dataclass(slots=True)
 class Opened:
-    """A log as it was found."""
+    """A log as it is on disk."""
 
     segments: Segments
     producers: Producers
@@ -51,18 +57,18 @@ class Opened:
     end_offset: int
     cleaned_offset: int
     unsynced: list[Segment] = field(default_factory=list)
-    """Read or changed by recovery: their bytes may be in the page cache alone."""
+    """Segments that recovery has read or changed: their bytes may be in the page cache only."""
     is_new: bool = False
     checkpoint_base: int = 0
     """Where the last segment of the checkpoint begins."""
-    producers_kept_at: int = 0
-    """Producers as of this offset are in a snapshot, or there were none."""
+    needs_snapshot: bool = False
+    """A snapshot of producers, or its copy, is missing or damaged."""
 
 
 def open_directory(
     directory: Path, clean: LogState | None, interval: int, now_ms: int, report: Report
 ) -> Opened:
-    """The log in `directory`, made if there is none."""
+    """The log in `directory`, which is created if needed."""
     name = str(directory)
     os.makedirs(name, exist_ok=True)
     listing = listing_of(name)
@@ -86,11 +92,11 @@ def _open_new(directory: str, interval: int, now_ms: int, report: Report) -> Ope
 def _open_clean(
     directory: str, state: LogState, listing: Listing, interval: int, report: Report
 ) -> Opened | None:
-    """As the last clean stop left it; None if the files say otherwise."""
+    """The log after a clean stop; None if the files do not match its state."""
     stated = {f"{facts.base_offset:020d}{LOG_SUFFIX}": facts.size for facts in state.segments}
     actual = {name: size for name, size in listing.items() if name.endswith(LOG_SUFFIX)}
     if not stated or stated != actual:
-        report("The files are not as the last stop left them: recovering as after a crash")
+        report("The files do not match the state of the last stop: recovering as after a crash")
         return None
     dense = COMPACTED not in listing
     last = state.segments[-1]
@@ -106,11 +112,13 @@ def _open_clean(
                 segment.rebuild_indexes(f"{index.path} is missing or cut")
                 break
     producers: Producers | None = Producers()
+    damaged = lacks_snapshot_copy(listing)
     if state.has_producers:
         producers = read_snapshot(directory, state.end_offset)
         if producers is None:
             report("The snapshot of producers is missing or damaged: reading the log for them")
-            producers = producers_at(directory, segments, state.end_offset)
+            damaged = True
+            producers = producers_at(directory, segments, state.end_offset, report)
     assert producers is not None
     opened = Opened(
         segments,
@@ -119,6 +127,7 @@ def _open_clean(
         state.end_offset,
         state.cleaned_offset,
         checkpoint_base=state.segments[-1].base_offset,
+        needs_snapshot=damaged,
     )
     for segment in segments:
         if (
@@ -130,7 +139,7 @@ def _open_clean(
 
 
 class _Recovery:
-    """One pass over what a crash left."""
+    """One pass over the files after a crash."""
 
     def __init__(
         self, directory: str, listing: Listing, interval: int, now_ms: int, report: Report
@@ -145,12 +154,13 @@ class _Recovery:
             report("The checkpoint is damaged: reading the whole log")
         self._ends: dict[int, int] = {}
         """The offset after each segment, by base."""
-        self._torn: dict[int, Place] = {}
-        """Where the bytes at the end of a segment are no batch, by base."""
+        self._torn: dict[int, BatchPosition] = {}
+        """The position of incomplete bytes at the end of a segment, by base."""
         self._needs_aborted: dict[int, int] = {}
-        """From which offset on a segment's aborted transactions are to be found, by base."""
+        """The offset from which to search for a segment's aborted transactions, by base."""
         self._unsynced: list[Segment] = []
         self._scanned_bytes = 0
+        self._needs_snapshot = lacks_snapshot_copy(listing)
 
     def run(self) -> Opened:
         segments: list[Segment] = []
@@ -166,11 +176,11 @@ class _Recovery:
         checkpoint = self._checkpoint
         if checkpoint is not None and end < checkpoint.end_offset:
             self._report(
-                f"Offsets {end} to {checkpoint.end_offset - 1} had been synced, and are gone"
+                f"Offsets {end} to {checkpoint.end_offset - 1} had been synced, and are lost"
             )
             remove(f"{self._directory}/{CHECKPOINT}")
         remove_snapshots_after(self._directory, end)
-        producers, kept_at = self._find_producers(found, end)
+        producers = self._find_producers(found, end)
         for segment in found:
             segment.write_indexes()
         if self._scanned_bytes:
@@ -187,7 +197,7 @@ class _Recovery:
             cleaned,
             self._unsynced,
             checkpoint_base=0 if checkpoint is None else checkpoint.segments[-1].base_offset,
-            producers_kept_at=kept_at,
+            needs_snapshot=self._needs_snapshot,
         )
 
     def _open_segment(self, base: int, is_last: bool) -> tuple[Segment, int]:
@@ -201,9 +211,9 @@ class _Recovery:
             if following is not None:
                 self._check_indexes(segment)
                 return segment, following
-        start = Place(facts.size, base)
+        start = BatchPosition(facts.size, base)
         if synced and self._checkpoint is not None:
-            start = Place(facts.size, max(base, self._checkpoint.end_offset))
+            start = BatchPosition(facts.size, max(base, self._checkpoint.end_offset))
         else:
             for index in segment.indexes:
                 index.reset()
@@ -211,7 +221,7 @@ class _Recovery:
         return segment, self._scan(segment, start, size)
 
     def _facts_of(self, base: int, size: int) -> tuple[SegmentFacts, bool]:
-        """What the checkpoint knows of a segment, as far as the files bear it out."""
+        """The checkpoint's facts of a segment, as far as they match the files."""
         known = self._checkpoint.segments if self._checkpoint is not None else ()
         for facts in known:
             if facts.base_offset != base:
@@ -230,12 +240,12 @@ class _Recovery:
         for suffix, size in zip(INDEX_SUFFIXES, sizes, strict=True):
             name = f"{facts.base_offset:020d}{suffix}"
             if self._listing.get(name, 0) < size:
-                self._report(f"{name} is missing or cut: making it again from the log")
+                self._report(f"{name} is missing or cut: rebuilding it from the log")
                 return False
         return True
 
     def _known_end(self, base: int) -> int | None:
-        """The offset after a segment that is wholly below the checkpoint."""
+        """The offset after a segment that is completely below the checkpoint."""
         assert self._checkpoint is not None
         bases = [facts.base_offset for facts in self._checkpoint.segments]
         number = bases.index(base) + 1
@@ -246,14 +256,14 @@ class _Recovery:
             if self._listing.get(os.path.basename(index.path), 0) >= index.size:
                 continue
             if index is segment.aborted_index:
-                self._report(f"{index.path} is missing or cut: making it again from the log")
+                self._report(f"{index.path} is missing or cut: rebuilding it from the log")
                 index.reset()
                 self._needs_aborted[segment.base_offset] = segment.base_offset
             else:
                 segment.rebuild_indexes(f"{index.path} is missing or cut")
 
-    def _scan(self, segment: Segment, start: Place, size: int) -> int:
-        """Read a segment from `start` on, index it, and give the offset after it."""
+    def _scan(self, segment: Segment, start: BatchPosition, size: int) -> int:
+        """Reads and indexes a segment from `start` on. Returns the offset after it."""
         self._scanned_bytes += size - start.position
         self._unsynced.append(segment)
         segment.size = size
@@ -264,7 +274,7 @@ class _Recovery:
                 segment.note(found.position, header.size, header.last_offset, header.max_timestamp)
                 end = header.last_offset + 1
             elif found.end == size:
-                self._torn[segment.base_offset] = Place(found.position, end)
+                self._torn[segment.base_offset] = BatchPosition(found.position, end)
             else:
                 self._report_damage(segment, found.position, found.end, end)
         return end
@@ -272,14 +282,14 @@ class _Recovery:
     def _report_damage(self, segment: Segment, start: int, end: int, offset: int) -> None:
         self._report(
             f"{segment.path} is damaged: bytes {start} to {end - 1}, from offset {offset} on, "
-            f"are not what was written. They are kept, and not served"
+            f"are damaged. They are kept, and not served"
         )
 
     def _cut_tail(self, segments: list[Segment]) -> int:
-        """Cut what follows the last good batch, and give the offset after it.
+        """Cuts everything after the last good batch. Returns the offset after it.
 
-        Segments that begin where the log has not come to were made after something that is lost,
-        and those that begin before its end were made by a roll that failed half-way.
+        A segment that begins after the end of the log follows lost records. One that begins before
+        the end is from a roll that failed.
         """
         last = len(segments) - 1
         while last > 0 and not self._has_batches(segments[last]):
@@ -288,7 +298,7 @@ class _Recovery:
         while len(segments) - 1 > last and (
             segments[-1].base_offset != end or len(segments) - 2 > last
         ):
-            self._report(f"Removed {segments[-1].path}: there is nothing in it")
+            self._report(f"Removed {segments[-1].path}: it is empty")
             self._discard_last(segments)
         starts_of_next = [segment.base_offset for segment in segments[1:]] + [end]
         for segment, start_of_next in zip(segments, starts_of_next, strict=True):
@@ -301,7 +311,7 @@ class _Recovery:
         return segment.size > 0 if torn is None else torn.position > 0
 
     def _cut_torn(self, segment: Segment, start_of_next: int) -> None:
-        """Bytes at the end of a segment are cut off unless offsets are missing: they are theirs."""
+        """Cuts incomplete bytes at the end of a segment, unless they are missing offsets."""
         position, offset = self._torn[segment.base_offset]
         if offset < start_of_next:
             self._report_damage(segment, position, segment.size, offset)
@@ -317,9 +327,9 @@ class _Recovery:
         segment.trim()
 
     def _begin_again(self, segments: list[Segment], start: int) -> int:
-        """Everything that is left had been deleted, and what came after it is lost.
+        """Handles a log whose remaining records were all deleted, and whose later ones are lost.
 
-        The log goes on in a segment of its own: in the old one the missing offsets would be damage.
+        The log continues in a new segment: in the old one the missing offsets would be damage.
         """
         new = Segment.create(self._directory, start, self._now_ms, self._interval, self._report)
         while segments:
@@ -336,16 +346,16 @@ class _Recovery:
             self._unsynced.remove(segment)
         segment.delete()
 
-    def _find_producers(self, segments: Segments, end: int) -> tuple[Producers, int]:
-        """Producers at the end, and on the way the aborted transactions that no index has.
-
-        Also the offset of the snapshot that they are known from.
-        """
+    def _find_producers(self, segments: Segments, end: int) -> Producers:
+        """Restores the producers, and the aborted transactions that no index has."""
         checkpoint = self._checkpoint
         start = segments.first.base_offset
         if checkpoint is not None and not checkpoint.has_producers:
             start = max(start, min(checkpoint.end_offset, end))
-        producers, start = newest_snapshot(self._directory, end, start)
+        producers, start = newest_snapshot(self._directory, end, start, self._report_snapshot)
+        kept_at = checkpoint.end_offset if checkpoint and checkpoint.has_producers else 0
+        if start < kept_at <= end:
+            self._report_snapshot("The snapshot of producers is missing: reading the log")
 
         def add(segment: Segment, aborted: AbortedTransaction) -> None:
             needed_from = self._needs_aborted.get(segment.base_offset)
@@ -356,11 +366,15 @@ class _Recovery:
         for segment in segments:
             if self._needs_aborted.get(segment.base_offset, start) < start:
                 rebuild_aborted_index(segments, segment, end)
-        return producers, start
+        return producers
+
+    def _report_snapshot(self, text: str) -> None:
+        self._needs_snapshot = True
+        self._report(text)
 
 
 def _room_at_the_end(segment: Segment, size: int) -> int:
-    """How many of the last `size` bytes of the file were only made room for, and never written."""
+    """The number of bytes at the end of the file that were allocated and never written."""
     size = min(size, ROOM_BYTES)
     last = read_at(segment.file, size, segment.size - size)
     return size - len(last.rstrip(b"\0"))

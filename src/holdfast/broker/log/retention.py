@@ -1,4 +1,4 @@
-"""Which segments a log gives up, and when the active one is closed."""
+"""The segments that a log drops, and the time when the active one is closed."""
 
 from collections.abc import Iterator
 
@@ -8,10 +8,10 @@ from holdfast.broker.topic_config import TopicConfig
 
 
 def spans_too_long(active: Segment, max_timestamp: int, config: TopicConfig) -> bool:
-    """Whether a record of this time is too far from the segment's first to go in with it.
+    """Returns True if a record is too far from the segment's first one for the same segment.
 
-    Records are compared with records, as in Kafka: events sent long after they happened would
-    otherwise get a segment each.
+    Timestamps are compared with each other, as in Kafka. Otherwise old events would get a segment
+    each.
     """
     return (
         active.first_timestamp >= 0
@@ -20,20 +20,20 @@ def spans_too_long(active: Segment, max_timestamp: int, config: TopicConfig) -> 
 
 
 def is_open_too_long(active: Segment, now_ms: int, config: TopicConfig) -> bool:
-    """Whether the active segment is to be closed though nothing is appended to it."""
+    """Returns True if the active segment must be closed although nothing is appended."""
     return active.size > 0 and now_ms - active.begun_ms > _longest_open_ms(config)
 
 
 def _longest_open_ms(config: TopicConfig) -> int:
-    """Only closed segments are compacted, so what must be compacted soon is closed as soon."""
+    """The maximum age of an open segment. Only closed segments can be compacted."""
     if config.compacted:
         return min(config.segment_ms, config.max_compaction_lag_ms)
     return config.segment_ms
 
 
 def before(segments: Segments, offset: int) -> int:
-    """How many segments lie wholly before `offset`. The active one always stays."""
-    return segments.number_of(offset)
+    """The number of segments that end before `offset`, without the active one."""
+    return segments.index_of(offset)
 
 
 def expired(
@@ -44,9 +44,9 @@ def expired(
     end_offset: int,
     high_watermark: int,
 ) -> Iterator[tuple[str, int]]:
-    """Reasons, each with how many of the segments that are there by then it lets go of.
+    """Reasons for dropping segments, each with the number of segments to drop.
 
-    Age may claim the active segment too, for the log to close it first; size never does.
+    Age may include the active segment, which the log closes first. Size never does.
     """
     count = before(segments, log_start_offset)
     if count:
@@ -89,7 +89,7 @@ def _too_much(segments: Segments, config: TopicConfig, end_offset: int, high_wat
 
 
 def _visible(segments: Segments, end_offset: int, high_watermark: int) -> Iterator[Segment]:
-    """The segments that readers can see all of, but for an active one that is empty."""
+    """The segments that readers can see completely, without an empty active one."""
     for segment in segments:
         following = segments.next_base(segment)
         if following is None and segment.size == 0:

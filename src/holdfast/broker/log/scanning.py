@@ -1,9 +1,9 @@
-"""Walking the bytes of a segment file: by headers alone, or with every CRC checked.
+"""Finds batches in a segment file, by their headers or with all CRCs.
 
-Both find their way again behind damage: a batch is recognised by its shape and its CRC.
+Both continue after damage: they recognise the next batch by its shape and its CRC.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from crc32c import crc32c
@@ -21,26 +21,25 @@ from holdfast.wire.records.batch import (
 )
 
 _LOOK_AHEAD = 16 * 1024
-"""Bytes read at a time when walking headers: a little more than lies between index entries."""
+"""Bytes per read of headers: a little more than the distance of index entries."""
 _CHUNK = 1024 * 1024
 _SHAPE = LEADER_EPOCH.to_bytes(4, "big") + MAGIC.to_bytes(1, "big")
-"""Every batch of ours has these bytes right after its length."""
+"""These bytes follow the length in all batches of this broker."""
 _MAX_GAP = 2**31
 
 
-class Found(NamedTuple):
-    """A batch, or a stretch of bytes that is none."""
+class Scanned(NamedTuple):
+    """A batch, or damaged bytes."""
 
     position: int
     header: BatchHeader | None
-    """None: from `position` up to `end` there is no whole batch."""
+    """None: there is no whole batch from `position` to `end`."""
     end: int
 
 
 def is_plausible(header: BatchHeader, room: int, at_least: int, dense: bool = False) -> bool:
-    """Whether this can be the header of a batch in `room` bytes, from offset `at_least` on.
-
-    If `dense`, at just that offset.
+    """Returns True if this can be the header of a batch of at most `room` bytes, with offset
+    `at_least` or later; if `dense`, with exactly this offset.
     """
     if dense and header.base_offset != at_least:
         return False
@@ -55,62 +54,68 @@ def is_plausible(header: BatchHeader, room: int, at_least: int, dense: bool = Fa
 
 
 def walk_headers(
+    file: File, position: int, end: int, at_least: int, dense: bool
+) -> Iterator[Scanned]:
+    """The batches in [position, end) by their headers, without a check of CRCs.
+
+    The first begins at offset `at_least`, each other one where the previous one ends; or later,
+    unless `dense`.
+    """
+    data, data_at = b"", position
+
+    def find(position: int, at_least: int, exact: bool) -> BatchHeader | None:
+        nonlocal data, data_at
+        if position + HEADER_SIZE > data_at + len(data):
+            data, data_at = read_at(file, min(_LOOK_AHEAD, end - position), position), position
+        if len(data) < HEADER_SIZE:
+            return None
+        header = header_of(data, position - data_at)
+        return header if is_plausible(header, end - position, at_least, exact) else None
+
+    return _walk(file, position, end, at_least, dense, find)
+
+
+def walk_checked(
+    file: File, position: int, end: int, at_least: int, dense: bool
+) -> Iterator[Scanned]:
+    """The batches in [position, end) whose CRC is right, and the damaged parts between them."""
+    data, data_at = b"", position
+
+    def find(position: int, at_least: int, exact: bool) -> BatchHeader | None:
+        nonlocal data, data_at
+        start = position - data_at
+        header = _good_batch_in(data, start, end - position, at_least, exact)
+        if header is None and (data_at != position or not data):
+            # The chunk may end inside the batch: read again from its start.
+            data, data_at = read_at(file, min(_CHUNK, end - position), position), position
+            header = _good_batch_in(data, 0, end - position, at_least, exact)
+        return header or good_batch_at(file, position, end, at_least, exact)
+
+    return _walk(file, position, end, at_least, dense, find)
+
+
+def _walk(
     file: File,
     position: int,
     end: int,
     at_least: int,
     dense: bool,
-) -> Iterator[Found]:
-    """The batches in [position, end) by what their headers say; CRCs are not checked.
-
-    The first begins at offset `at_least`, each further one where the one before ended; or later,
-    unless `dense`.
-    """
+    find: Callable[[int, int, bool], BatchHeader | None],
+) -> Iterator[Scanned]:
     exact = dense
-    data, data_at = b"", position
     while position < end:
-        if position + HEADER_SIZE > data_at + len(data):
-            data, data_at = read_at(file, min(_LOOK_AHEAD, end - position), position), position
-        header = header_of(data, position - data_at) if len(data) >= HEADER_SIZE else None
-        if header is not None and is_plausible(header, end - position, at_least, exact):
-            yield Found(position, header, position + header.size)
-            exact = dense
-            at_least = header.last_offset + 1
-            position += header.size
-            continue
-        found = next_batch(file, position + 1, end, at_least)
-        yield Found(position, None, end if found is None else found)
-        if found is None:
-            return
-        position, data, data_at, exact = found, b"", found, False
-
-
-def walk_checked(
-    file: File, position: int, end: int, at_least: int, dense: bool
-) -> Iterator[Found]:
-    """The same with every CRC checked: good batches, and between them what is damaged."""
-    exact = dense
-    data, data_at = b"", position
-    while position < end:
-        start = position - data_at
-        header = _good_batch_in(data, start, end - position, at_least, exact)
-        if header is None and (data_at != position or not data):
-            # The batch may only be cut by the end of the chunk: look again from its start.
-            data, data_at = read_at(file, min(_CHUNK, end - position), position), position
-            header = _good_batch_in(data, 0, end - position, at_least, exact)
-        if header is None:
-            header = good_batch_at(file, position, end, at_least, exact)
+        header = find(position, at_least, exact)
         if header is not None:
-            yield Found(position, header, position + header.size)
+            yield Scanned(position, header, position + header.size)
             exact = dense
             at_least = header.last_offset + 1
             position += header.size
             continue
-        found = next_batch(file, position + 1, end, at_least)
-        yield Found(position, None, end if found is None else found)
-        if found is None:
+        following = next_batch(file, position + 1, end, at_least)
+        yield Scanned(position, None, end if following is None else following)
+        if following is None:
             return
-        position, data, exact = found, b"", False
+        position, exact = following, False
 
 
 def _good_batch_in(

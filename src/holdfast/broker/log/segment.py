@@ -1,9 +1,18 @@
-"""One segment: a stretch of the log in a file, with the indexes beside it."""
+"""One segment: a part of the log in a file, with its indexes."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from holdfast.broker.log.files import File, open_files, read_at, remove, truncate, write_at
+from holdfast.broker.log.files import (
+    File,
+    open_files,
+    read_at,
+    remove,
+    rename,
+    truncate,
+    unlink,
+    write_at,
+)
 from holdfast.broker.log.index import (
     ABORTED_ENTRY,
     OFFSET_ENTRY,
@@ -12,18 +21,23 @@ from holdfast.broker.log.index import (
     IndexDamaged,
     IndexFile,
 )
-from holdfast.broker.log.scanning import Found, walk_checked, walk_headers
+from holdfast.broker.log.scanning import Scanned, walk_checked, walk_headers
 from holdfast.wire.records.batch import HEADER_SIZE, BatchHeader, header_of
 
 MAX_RELATIVE_OFFSET = 2**31 - 1
+MOST_UNINDEXED_BYTES = 64 * 1024
+"""Upper bound of the distance of index entries, whatever `index.interval.bytes` is: a reader's
+search between two entries delays other clients."""
+DELETED_SUFFIX = ".deleted"
+"""Suffix of a file that is no longer part of the log, and is about to be removed."""
 ROOM_BYTES = 64 * 1024
-"""How far the active file is made to reach beyond the log, as a hole, when a small batch needs it.
-While its length stays as it is, a sync need not journal it, which takes a quarter off a small one.
-Recovery reads the hole, and there may be thousands of them: so no more than for a few hundred."""
+"""How far the active file is extended beyond the log, as a hole, when a small batch needs it. While
+the length of the file does not change, a sync need not journal it and takes a quarter less. The
+hole is small, because recovery reads it and there may be thousands of holes."""
 
 
 class SegmentFacts(NamedTuple):
-    """What has to be known of a segment to use it without reading it."""
+    """All that is needed to use a segment without reading it."""
 
     base_offset: int
     size: int
@@ -38,24 +52,24 @@ class SegmentFacts(NamedTuple):
 
 
 def segment_stem(directory: str, base_offset: int) -> str:
-    """Path of a segment's files, without what follows the dot."""
+    """Path of a segment's files, without their suffix."""
     return f"{directory}/{base_offset:020d}"
 
 
 def empty_facts(base_offset: int, begun_ms: int, size: int = 0) -> SegmentFacts:
-    """A segment of which nothing but its place is known."""
+    """A segment of which only base offset and size are known."""
     return SegmentFacts(base_offset, size, begun_ms, -1, -1, -1, 0, 0, 0)
 
 
-class Place(NamedTuple):
-    """A position in a segment, and the offset at which a batch there begins at the earliest."""
+class BatchPosition(NamedTuple):
+    """A position in a segment, and the lowest offset of a batch there."""
 
     position: int
     offset: int
 
 
 class Segment:
-    """Batches at consecutive positions; appended to while it is the last, then only read."""
+    """Batches at consecutive positions. Only the last segment of a log grows."""
 
     __slots__ = (
         "aborted_index",
@@ -97,7 +111,7 @@ class Segment:
         self.unindexed_bytes = 0
         self.interval = interval
         self.is_dense = is_dense
-        """Whether each batch begins where the one before ended: so until it is compacted."""
+        """True until it is compacted: each batch begins where the previous one ends."""
         self.report = report
 
     @classmethod
@@ -136,7 +150,7 @@ class Segment:
         )
 
     def append(self, file: File, data: memoryview, last_offset: int, max_timestamp: int) -> None:
-        """Write batches that end at `last_offset`. After an OSError nothing of them counts."""
+        """Writes batches that end at `last_offset`. After an OSError none of them is in the log."""
         end = self.size + len(data)
         if end > self.reach and len(data) < ROOM_BYTES:
             truncate(file, end + ROOM_BYTES)
@@ -146,13 +160,13 @@ class Segment:
         self.size = end
 
     def note(self, position: int, size: int, last_offset: int, max_timestamp: int) -> None:
-        """Take what was written at `position` into account, and index it when one is due."""
+        """Updates the times for bytes written at `position`, and adds index entries if due."""
         if self.first_timestamp < 0:
             self.first_timestamp = max_timestamp
         if max_timestamp > self.max_timestamp:
             self.max_timestamp = max_timestamp
             self.max_timestamp_offset = last_offset
-        if self.unindexed_bytes > self.interval:
+        if self.unindexed_bytes > min(self.interval, MOST_UNINDEXED_BYTES):
             self.offset_index.append(last_offset - self.base_offset, position)
             self._index_time()
             self.unindexed_bytes = 0
@@ -162,46 +176,50 @@ class Segment:
         self.aborted_index.append(*aborted, aborted.crc)
 
     def seal(self) -> None:
-        """Nothing more will be appended: end the file where the log ends, complete the indexes."""
+        """Ends appending: cuts the file where the log ends, and completes the indexes."""
         self.trim()
         self._index_time()
         self.write_indexes()
 
     def write_indexes(self) -> None:
-        """Put index entries on disk; those that the disk refuses stay known in memory."""
+        """Writes index entries to disk. Entries that cannot be written stay in memory."""
         for index in self.indexes:
             index.write()
 
-    def locate(self, offset: int) -> Place:
-        """Where the first batch is that ends at `offset` or later: at the end, if there is none.
+    def locate(self, offset: int) -> BatchPosition:
+        """The first batch that ends at `offset` or later; the end of the segment if there is none.
 
-        If damage may have taken that batch, the place of the damage.
+        If that batch may be in a damaged part, the position of the damage.
         """
-        start = self._indexed_place(offset)
-        before: Place | None = None  # damage right before the batch that is looked at
+        start = self._indexed_position(offset)
+        before: BatchPosition | None = None  # damage right before the current batch
         next_offset = start.offset
         walk = walk_headers(self.file, start.position, self.size, start.offset, self.is_dense)
         for found in walk:
             if found.header is None:
-                before = Place(found.position, next_offset)
+                before = BatchPosition(found.position, next_offset)
                 continue
             if found.header.last_offset >= offset:
                 if before is not None and found.header.base_offset > offset:
                     return before
-                return Place(found.position, found.header.base_offset)
+                return BatchPosition(found.position, found.header.base_offset)
             next_offset = found.header.last_offset + 1
             before = None
-        return Place(self.size, next_offset) if before is None else before
+        return BatchPosition(self.size, next_offset) if before is None else before
 
-    def locate_checked(self, offset: int) -> Place | None:
-        """The good batch that holds `offset`, where damaged headers before it have misled."""
-        for position, header in self.headers(self._indexed_place(offset)):
+    def locate_checked(self, offset: int) -> BatchPosition | None:
+        """The good batch with `offset`, found by CRCs because damaged headers precede it."""
+        for position, header in self.headers(self._indexed_position(offset)):
             if header.last_offset >= offset:
-                return Place(position, header.base_offset) if header.base_offset <= offset else None
+                return (
+                    BatchPosition(position, header.base_offset)
+                    if header.base_offset <= offset
+                    else None
+                )
         return None
 
     def time_floor(self, timestamp: int) -> int:
-        """An offset before which no record is as late as `timestamp`."""
+        """An offset below which all records are earlier than `timestamp`."""
         try:
             entry = self.time_index.floor(timestamp - 1)
             if entry is None:
@@ -215,33 +233,37 @@ class Segment:
             return self.base_offset
         return offset
 
-    def aborted(self) -> list[AbortedTransaction]:
-        """The transactions whose abort marker is in this segment, in order of the markers."""
-        found = []
-        for *fields, crc in self.aborted_index.entries():
-            aborted = AbortedTransaction(*fields)
-            if aborted.crc != crc:
-                raise IndexDamaged(f"{self.aborted_index.path} is damaged")
-            found.append(aborted)
-        return found
+    def aborted(self, start: int = 0) -> Iterator[AbortedTransaction]:
+        """The transactions whose abort marker is in this segment, at offset `start` or later, in
+        order of the markers; raises IndexDamaged."""
+        earlier = self.aborted_index.count_upto(
+            start - 1, lambda entry: self._checked(entry).last_offset
+        )
+        yield from map(self._checked, self.aborted_index.entries(earlier))
 
-    def headers(self, start: Place | None = None) -> Iterator[tuple[int, BatchHeader]]:
+    def _checked(self, entry: tuple[int, ...]) -> AbortedTransaction:
+        aborted = AbortedTransaction(*entry[:-1])
+        if aborted.crc != entry[-1]:
+            raise IndexDamaged(f"{self.aborted_index.path} is damaged")
+        return aborted
+
+    def headers(self, start: BatchPosition | None = None) -> Iterator[tuple[int, BatchHeader]]:
         """Position and header of each good batch from `start` on."""
         for found in self.checked(start):
             if found.header is not None:
                 yield found.position, found.header
 
-    def checked(self, start: Place | None = None) -> Iterator[Found]:
-        """Batches from `start` on, each checked, and what is damaged between them."""
-        start = start or Place(0, self.base_offset)
+    def checked(self, start: BatchPosition | None = None) -> Iterator[Scanned]:
+        """Checked batches from `start` on, and the damaged parts between them."""
+        start = start or BatchPosition(0, self.base_offset)
         return walk_checked(self.file, start.position, self.size, start.offset, self.is_dense)
 
     def read_batch(self, position: int, header: BatchHeader) -> bytes:
         return read_at(self.file, header.size, position)
 
     def rebuild_indexes(self, reason: str) -> None:
-        """Make offset and time index anew from the log. The aborted transactions need more than
-        this segment to be known, and have their own way."""
+        """Rebuilds offset and time index from the log. The index of aborted transactions needs
+        earlier segments too: see `replay.rebuild_aborted_index`."""
         self.report(f"Rebuilding the indexes of {self.path}: {reason}")
         self.offset_index.reset()
         self.time_index.reset()
@@ -254,9 +276,9 @@ class Segment:
         self.time_index.write()
 
     def cut(self, position: int, next_offset: int) -> None:
-        """Forget what lies from `position` (where `next_offset` would begin) on.
+        """Removes everything from `position` on, where `next_offset` would begin.
 
-        The file itself is cut by `trim`, which may fail and be tried again.
+        `trim` cuts the file itself. It may fail and be called again.
         """
         self.size = position
         relative = next_offset - self.base_offset
@@ -271,42 +293,53 @@ class Segment:
             self.rebuild_indexes(str(damage))
 
     def trim(self) -> None:
-        """Cut from the file what is not part of the log."""
+        """Cuts the file where the log ends."""
         truncate(self.file, self.size)
         self.reach = self.size
 
     def _recount(self) -> None:
-        """Know again, from the indexes and what follows them, what appending kept count of."""
+        """Restores times and counts from the indexes and the batches after their last entry."""
         self.unindexed_bytes = 0
         self.max_timestamp = self.max_timestamp_offset = -1
         if len(self.time_index):
             timestamp, relative = self.time_index.at(len(self.time_index) - 1)
             self.max_timestamp = timestamp
             self.max_timestamp_offset = self.base_offset + relative
-        start = Place(0, self.base_offset)
+        start = BatchPosition(0, self.base_offset)
         if len(self.offset_index):
             position = self.offset_index.at(len(self.offset_index) - 1)[1]
-            start = Place(position, self._header_at(position).base_offset)
+            start = BatchPosition(position, self._header_at(position).base_offset)
         else:
             self.first_timestamp = -1
         for position, header in self.headers(start):
             self.note(position, header.size, header.last_offset, header.max_timestamp)
 
     def forget(self) -> None:
-        """Hold none of the files open."""
+        """Closes all files."""
         open_files.forget(self.path)
         for index in self.indexes:
             open_files.forget(index.path)
 
     def delete(self) -> None:
-        """Remove the files, the log itself first: an index alone is known to be a leftover."""
+        """Removes the files, the log first: recovery removes an index without a log."""
         remove(self.path)
         for index in self.indexes:
             remove(index.path)
 
-    def _indexed_place(self, offset: int) -> Place:
-        """A batch to start looking for `offset` from."""
-        start = Place(0, self.base_offset)
+    def set_aside(self) -> None:
+        """Drops the segment from the log, without its cost: `remove_aside` removes the files. After
+        a crash, recovery does."""
+        self.forget()
+        rename(self.path, self.path + DELETED_SUFFIX)
+
+    def remove_aside(self) -> None:
+        """Removes the files of a segment that was set aside. Works on any thread."""
+        for path in (self.path + DELETED_SUFFIX, *(index.path for index in self.indexes)):
+            unlink(path)
+
+    def _indexed_position(self, offset: int) -> BatchPosition:
+        """A batch from which to search for `offset`."""
+        start = BatchPosition(0, self.base_offset)
         relative = offset - self.base_offset
         if relative <= 0 or not len(self.offset_index):
             return start
@@ -320,7 +353,7 @@ class Segment:
         except IndexDamaged as damage:
             self.rebuild_indexes(str(damage))
             return start
-        return Place(entry[1], header.base_offset)
+        return BatchPosition(entry[1], header.base_offset)
 
     def _header_at(self, position: int) -> BatchHeader:
         if not 0 <= position <= self.size - HEADER_SIZE:

@@ -1,4 +1,4 @@
-"""The segments of a log in order, and which of them holds an offset."""
+"""The segments of a log in order, and the search for the one with an offset."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from holdfast.broker.log.segment import Segment
 
 
 class Segments:
-    """At least one segment; the last is the active one, which grows."""
+    """At least one segment. The last one is active: it grows."""
 
     def __init__(self, segments: list[Segment]) -> None:
         self._segments = segments
@@ -20,8 +20,8 @@ class Segments:
     def __iter__(self) -> Iterator[Segment]:
         return iter(self._segments)
 
-    def __getitem__(self, number: int) -> Segment:
-        return self._segments[number]
+    def __getitem__(self, index: int) -> Segment:
+        return self._segments[index]
 
     @property
     def first(self) -> Segment:
@@ -35,21 +35,25 @@ class Segments:
     def size_bytes(self) -> int:
         return sum(segment.size for segment in self._segments)
 
-    def number_of(self, offset: int) -> int:
-        """Which segment holds `offset`, or would."""
+    def index_of(self, offset: int) -> int:
+        """The index of the segment for `offset`."""
         return max(0, bisect_right(self._bases, offset) - 1)
 
+    def with_offset(self, offset: int) -> Segment:
+        """The segment for `offset`."""
+        return self._segments[self.index_of(offset)]
+
     def starting_with(self, offset: int) -> list[Segment]:
-        """The segment that holds `offset`, and all after it."""
-        return self._segments[self.number_of(offset) :]
+        """The segment for `offset`, and all later ones."""
+        return self._segments[self.index_of(offset) :]
 
     def next_base(self, segment: Segment) -> int | None:
-        """Where the segment after this one begins."""
-        number = self.number_of(segment.base_offset) + 1
-        return self._bases[number] if number < len(self._bases) else None
+        """The base offset of the next segment."""
+        index = self.index_of(segment.base_offset) + 1
+        return self._bases[index] if index < len(self._bases) else None
 
     def add(self, segment: Segment) -> None:
-        """`segment` becomes the active one."""
+        """Makes `segment` the active one."""
         self._segments.append(segment)
         self._bases.append(segment.base_offset)
         self.active = segment
@@ -59,15 +63,15 @@ class Segments:
         return self._segments.pop(0)
 
     def drop_last(self) -> Segment:
-        """The one before becomes the active one again."""
+        """Removes the active segment; the previous one becomes active again."""
         self._bases.pop()
         dropped = self._segments.pop()
         self.active = self._segments[-1]
         return dropped
 
     def replace(self, first_base: int, end: int, by: Segment) -> list[Segment]:
-        """Put `by` in the place of the segments that begin in [first_base, end)."""
-        start, stop = self.number_of(first_base), self.number_of(end - 1) + 1
+        """Replaces the segments that begin in [first_base, end) by `by`."""
+        start, stop = self.index_of(first_base), self.index_of(end - 1) + 1
         replaced = self._segments[start:stop]
         self._segments[start:stop] = [by]
         self._bases[start:stop] = [by.base_offset]

@@ -1,4 +1,4 @@
-"""A partition's producers in one file, so that a start reads only the end of the log."""
+"""The file format of a snapshot of producers. With it a start reads only the end of the log."""
 
 import struct
 
@@ -30,12 +30,12 @@ def encode_snapshot(producers: Producers, offset: int) -> bytes:
     return _SNAPSHOT_HEADER.pack(_SNAPSHOT_MAGIC, crc32c(tail), offset) + bytes(body)
 
 
-def decode_snapshot(data: bytes, offset: int) -> Producers | None:
-    """The state in a snapshot of `offset`; None if it is not one, or damaged."""
+def decode_snapshot(data: bytes) -> tuple[Producers, int] | None:
+    """The producers in a snapshot, and its offset; None if it is damaged."""
     if len(data) < _SNAPSHOT_HEADER.size:
         return None
-    magic, crc, written_at = _SNAPSHOT_HEADER.unpack_from(data)
-    if magic != _SNAPSHOT_MAGIC or written_at != offset or crc != crc32c(data[8:]):
+    magic, crc, offset = _SNAPSHOT_HEADER.unpack_from(data)
+    if magic != _SNAPSHOT_MAGIC or crc != crc32c(data[8:]):
         return None
     producers: dict[int, Producer] = {}
     position = _SNAPSHOT_HEADER.size
@@ -52,4 +52,4 @@ def decode_snapshot(data: bytes, offset: int) -> Producers | None:
         for _ in range(count):
             producer.batches.append(WrittenBatch(*_BATCH_ROW.unpack_from(data, position)))
             position += _BATCH_ROW.size
-    return Producers(producers)
+    return Producers(producers), offset

@@ -1,4 +1,4 @@
-"""What is written down of a log so that opening it does not mean reading it."""
+"""The saved state of a log, so that it opens without a scan."""
 
 import json
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ class LogState:
     log_start_offset: int
     end_offset: int
     has_producers: bool
-    """Whether a snapshot of producers at `end_offset` was written; else there were none."""
+    """True if there is a snapshot of producers at `end_offset`; else there were none."""
     cleaned_offset: int
-    """Compaction has dealt with everything below."""
+    """The log is compacted below this offset."""
     segments: tuple[SegmentFacts, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -41,12 +41,32 @@ class LogState:
                 int(document["cleaned"]),
                 tuple(SegmentFacts(*map(int, facts)) for facts in document["segments"]),
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, OverflowError) as error:
             raise ValueError(f"Not the state of a log: {error!r}") from None
 
 
 CleanState = LogState
-"""The state that `close` leaves: the log is exactly this."""
+"""The state at a clean stop."""
+
+
+def encode_clean_states(states: dict[str, LogState]) -> bytes:
+    """The states at a clean stop, by partition, with a CRC: a wrong end offset would overwrite
+    records."""
+    partitions = {name: state.to_json() for name, state in states.items()}
+    return json.dumps({"crc": _crc_of(partitions), "partitions": partitions}).encode()
+
+
+def decode_clean_states(data: bytes) -> dict[str, LogState]:
+    """Reads the output of `encode_clean_states`; raises ValueError if it is damaged."""
+    document = json.loads(data)
+    partitions = document.get("partitions") if isinstance(document, dict) else None
+    if not isinstance(partitions, dict) or document.get("crc") != _crc_of(partitions):
+        raise ValueError("it does not match its CRC")
+    return {name: LogState.from_json(state) for name, state in partitions.items()}
+
+
+def _crc_of(document: Any) -> int:
+    return int(crc32c(json.dumps(document, sort_keys=True).encode()))
 
 
 def encode_checkpoint(state: LogState) -> bytes:

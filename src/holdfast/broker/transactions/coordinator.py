@@ -1,16 +1,19 @@
-"""The transaction coordinator: makes each step of a transaction durable, then acts on it."""
+"""The transaction coordinator: makes each step of a transaction durable, then carries it out."""
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Sequence, Set
+from collections.abc import Callable, Coroutine, Iterator, Set
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from holdfast.broker.log.errors import StorageFailed
+from holdfast.broker.patience import CallLater, Cancellable
 from holdfast.broker.settings import BrokerSettings
 from holdfast.broker.transactions import record
 from holdfast.broker.transactions.markers import OFFSETS, Markers, PartitionsOfTransactions
 from holdfast.broker.transactions.transaction import (
+    AT_REST,
+    DECIDED,
     NO_EPOCH,
     PREPARED,
     Producer,
@@ -21,43 +24,39 @@ from holdfast.broker.transactions.transaction import (
 )
 from holdfast.wire.protocol.errors import ErrorCode
 
+if TYPE_CHECKING:
+    from holdfast.broker.state_log import StateLog
+
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 0.5
-"""Pause before something that was refused, or was in another step's way, is tried again."""
+"""Pause before a retry of a write that failed, or of a step that met another one."""
 IDS_PER_EXPIRY = 1_000
-"""Tombstones in one batch, which has to stay well below the topic's largest."""
-
-
-class Cancellable(Protocol):
-    def cancel(self) -> None: ...
-
-
-class StateRecord(Protocol):
-    @property
-    def key(self) -> bytes | None: ...
-    @property
-    def value(self) -> bytes | None: ...
-    @property
-    def control(self) -> str | None: ...
-
-
-class StateLog(Protocol):
-    """A log in which the latest record of each key is the state."""
-
-    def append(self, records: Sequence[tuple[bytes, bytes | None]]) -> "asyncio.Future[None]":
-        """Resolves when durable, in append order."""
-
-    def replay(self) -> Iterator[StateRecord]: ...
+"""Tombstones in one batch, which must stay well below the topic's limit."""
+MOST_IDS = 10_000
+LONGEST_ID = 4_096
+"""In bytes."""
+IDS_PER_ROOM = 100
+"""Unused ids that are deleted at once when there are too many."""
+MOST_STEPS_AWAITED = 10
+"""A client's own requests may overlap: at most five batches and an offset commit."""
+MOST_PARTITIONS = 100_000
+"""In all open transactions together. Every change of a transaction writes all its partitions."""
 
 
 @dataclass(slots=True, eq=False)
 class _Entry:
+    """A transactional id, and its step in progress."""
+
     transaction: Transaction
     appending: bool = False
-    """A step is on its way to disk: until it is there, no other may begin."""
+    """A step is being written: no other may begin until it is durable."""
+    step: "asyncio.Task[None] | None" = None
+    """The last step of a request."""
     unmarked: set[TopicPartition] = field(default_factory=set)
     """Partitions of a prepared transaction that have no marker yet."""
+    counted: frozenset[TopicPartition] = frozenset()
+    """Partitions that the coordinator's total includes."""
     timer: Cancellable | None = None
     completion: "asyncio.Task[None] | None" = None
 
@@ -65,21 +64,21 @@ class _Entry:
 class TransactionCoordinator:
     """Promises, through a crash at any point:
 
-    - A step that was acknowledged is durable, and steps of one transactional id never overlap.
-    - A transaction ends in one way: all its partitions get the marker of the decision that was
-      made durable first, or are gone.
-    - Epochs never go back, and a producer whose epoch is not the present one changes nothing.
-    - A transaction that outlives its timeout is aborted, and its producer shut out.
+    - An acknowledged step is durable, and steps of one transactional id never overlap.
+    - A transaction ends in one way: all its partitions that still exist get the marker of the
+      first durable decision.
+    - Epochs never decrease, and a producer with an old epoch changes nothing.
+    - A transaction that outlives its timeout is aborted, and its producer is fenced.
     """
 
     def __init__(
         self,
-        state: StateLog,
+        state: "StateLog",
         partitions: PartitionsOfTransactions,
         groups_marker: Callable[[int, bool], None],
         settings: BrokerSettings,
         clock: Callable[[], int],
-        call_later: Callable[[float, Callable[[], None]], Cancellable],
+        call_later: CallLater,
         next_producer_id: Callable[[], int],
     ) -> None:
         self._state = state
@@ -90,35 +89,74 @@ class TransactionCoordinator:
         self._next_producer_id = next_producer_id
         self._entries: dict[str, _Entry] = {}
         self._by_producer: dict[int, _Entry] = {}
+        self._partitions = 0
+        """In all open transactions."""
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def load(self) -> None:
-        """Rebuilds every transactional id from the log; what was decided is carried out again.
+        """Restores all transactional ids from the log, and carries out decided transactions again.
 
-        On the running loop, and after the groups: the markers are written a turn later.
+        Call it on the running loop, after the groups are loaded: tasks write the markers.
         """
-        found: dict[str, Transaction] = {}
+        transactions: dict[str, Transaction] = {}
+        decisions: dict[int, bool] = {}
+        """The decision on the last transaction of each producer id: True for a commit."""
         for entry in self._state.replay():
             if entry.control is not None or entry.key is None:
                 continue
             transactional_id = record.decode_key(entry.key)
             if entry.value is None:
-                found.pop(transactional_id, None)
+                transactions.pop(transactional_id, None)
             else:
-                found[transactional_id] = record.decode_value(transactional_id, entry.value)
-        for transactional_id, transaction in found.items():
+                known = record.decode_value(transactional_id, entry.value)
+                transactions[transactional_id] = known
+                if known.state in DECIDED:
+                    decisions[known.producer_id] = known.commits
+        for transactional_id, transaction in transactions.items():
             self._entries[transactional_id] = loaded = _Entry(transaction)
             self._adopt(loaded, transaction)
+        for partition, producer in self.markers.open_transactions():
+            if self._is_hanging(partition, producer.id):
+                self._spawn(self._end_hanging(partition, producer, decisions.get(producer.id)))
+
+    def _is_hanging(self, partition: TopicPartition, producer_id: int) -> bool:
+        """Returns True if the partition waits for a marker that no transaction will write."""
+        entry = self._by_producer.get(producer_id)
+        is_open = (
+            entry is not None
+            and entry.transaction.state not in AT_REST
+            and partition in entry.transaction.partitions
+        )
+        return not is_open and self.markers.is_open(partition, producer_id)
+
+    async def _end_hanging(
+        self, partition: TopicPartition, producer: Producer, decision: bool | None
+    ) -> None:
+        """Writes a marker that is missing. Earlier releases replied to EndTxn although a partition
+        had refused the marker, and its last stable offset did not move from then on."""
+        while self._is_hanging(partition, producer.id):
+            log.warning(
+                "%s-%d has an open transaction of producer %d that the coordinator has ended: it "
+                "is %s there now",
+                *partition,
+                producer.id,
+                "committed" if decision else "aborted",
+            )
+            try:
+                await self.markers.write(partition, producer, bool(decision))
+            except StorageFailed as error:
+                log.error("Marker of producer %d for %s-%d: %s", producer.id, *partition, error)
+                await self._pause()
 
     # Requests
 
     async def init_producer_id(
         self, transactional_id: str | None, timeout_ms: int, expected: Producer | None
     ) -> Producer:
-        """An identity for a producer; with a transactional id, all earlier ones are shut out."""
+        """A producer id and epoch. With a transactional id, earlier producers of it are fenced."""
         if transactional_id is None:
             return Producer(self._new_producer_id(), 0)
-        if not transactional_id:
+        if not transactional_id or len(transactional_id.encode()) > LONGEST_ID:
             raise TransactionRefused(ErrorCode.INVALID_REQUEST)
         if not 0 < timeout_ms <= self._settings.transaction_max_timeout_ms:
             raise TransactionRefused(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
@@ -134,29 +172,94 @@ class TransactionCoordinator:
     async def add_partitions(
         self, transactional_id: str, producer: Producer, added: Set[TopicPartition]
     ) -> None:
-        """Puts partitions into the transaction, which begins with the first of them."""
+        """Adds partitions to the transaction. The first one starts it."""
         entry = self._entry(transactional_id, producer)
         after = self._free(entry).extended(added, self._clock())
+        growth = len(after.partitions) - len(entry.transaction.partitions)
+        if growth > 0 and self._partitions + growth > MOST_PARTITIONS:
+            log.warning("%.100s: open transactions have too many partitions", transactional_id)
+            raise TransactionRefused(ErrorCode.POLICY_VIOLATION)
         if after is not entry.transaction:
             await self._take(entry, after)
 
+    async def enlist(
+        self, transactional_id: str, producer: Producer, partitions: Set[TopicPartition]
+    ) -> None:
+        """Adds the partitions of a request that writes to them (transaction version 2).
+
+        Such requests overlap, so this waits until the step of another one is durable.
+        """
+        for _ in range(MOST_STEPS_AWAITED):
+            entry = self._entry(transactional_id, producer)
+            if not entry.appending or entry.step is None:
+                break
+            await asyncio.wait([entry.step])
+        await self.add_partitions(transactional_id, producer, partitions)
+
+    def partitions(self, transactional_id: str, producer: Producer) -> frozenset[TopicPartition]:
+        """The partitions of the producer's open transaction."""
+        transaction = self._free(self._entry(transactional_id, producer))
+        if transaction.state in PREPARED:
+            raise TransactionRefused(ErrorCode.CONCURRENT_TRANSACTIONS)
+        return transaction.partitions
+
     async def add_offsets(self, transactional_id: str, producer: Producer) -> None:
-        """Puts the offsets of consumer groups into the transaction."""
+        """Adds the offsets of consumer groups to the transaction."""
         await self.add_partitions(transactional_id, producer, {OFFSETS})
 
     async def end(self, transactional_id: str, producer: Producer, commit: bool) -> None:
-        """Commits or aborts. Returns when every partition has its marker, durably."""
+        """Commits or aborts. Returns when the markers of all partitions are durable."""
         entry = self._entry(transactional_id, producer)
         after = self._free(entry).prepared(commit, self._clock())
         if after is not entry.transaction:
-            await self._take(entry, after)
-            assert entry.completion is not None
-            await asyncio.shield(entry.completion)
+            await self._take_and_complete(entry, after)
+
+    async def end_with_new_epoch(
+        self, transactional_id: str, producer: Producer, commit: bool
+    ) -> Producer:
+        """Like `end`. Returns the id and epoch of the producer's next transaction (version 2)."""
+        entry = self._entry_of(transactional_id)
+        after = entry.transaction.ended(producer, commit, self._new_producer_id, self._clock())
+        self._free(entry)
+        if after is not entry.transaction:
+            await self._take_and_complete(entry, after)
+        # Not the current epoch: it may belong to another producer by now.
+        return after.completed(after.updated_ms).producer
+
+    async def _take_and_complete(self, entry: _Entry, after: Transaction) -> None:
+        await self._take(entry, after)
+        assert entry.completion is not None
+        await asyncio.shield(entry.completion)
+
+    async def abort(self, partition: TopicPartition, producer: Producer) -> None:
+        """Ends the producer's open transaction in a partition, for an administrator.
+
+        If the coordinator has the transaction open too, it aborts all of it and fences the
+        producer. Otherwise a later commit would succeed without this partition's records.
+        """
+        entry = self._by_producer.get(producer.id)
+        current = NO_EPOCH if entry is None else entry.transaction.epoch
+        in_partition = self.markers.producer_epoch(partition, producer.id)
+        if not in_partition <= producer.epoch <= max(current, in_partition):
+            raise TransactionRefused(ErrorCode.INVALID_PRODUCER_EPOCH)
+        if not self.markers.is_open(partition, producer.id):
+            return
+        if entry is None or self._is_hanging(partition, producer.id):
+            await self.markers.write(partition, producer, commit=False)
+            return
+        if self._free(entry).state is not TransactionState.ONGOING:
+            raise TransactionRefused(ErrorCode.CONCURRENT_TRANSACTIONS)
+        await self._take_and_complete(entry, entry.transaction.fenced(self._clock()))
+
+    def is_exhausted(self, transactional_id: str) -> bool:
+        """Returns True if the end of the transaction will take a new producer id."""
+        entry = self._entries.get(transactional_id)
+        return entry is not None and entry.transaction.is_exhausted
 
     def verify(
         self, producer_id: int, producer_epoch: int, topic: str, partition: int
     ) -> ErrorCode | None:
-        """Why records of a transaction may not be written to this partition; None if they may."""
+        """Returns None if a transaction's records may be written to this partition."""
         entry = self._by_producer.get(producer_id)
         if entry is None:
             return ErrorCode.INVALID_PRODUCER_ID_MAPPING
@@ -171,7 +274,7 @@ class TransactionCoordinator:
     # Views
 
     def transactions(self) -> Iterator[Transaction]:
-        """Every transactional id; of prepared ones only the partitions that lack their marker."""
+        """All transactional ids; prepared ones with the partitions that lack a marker."""
         for entry in self._entries.values():
             if entry.transaction.epoch != NO_EPOCH:
                 yield _shown(entry)
@@ -185,12 +288,12 @@ class TransactionCoordinator:
     # Time
 
     def expire(self, now_ms: int) -> None:
-        """Forgets the transactional ids that nobody has used for long."""
+        """Deletes transactional ids that have not been used for a long time."""
         idle_ms = self._settings.transactional_id_expiration_ms
         idle = [
             entry
             for entry in self._entries.values()
-            if not entry.appending and entry.transaction.idle_since(now_ms, idle_ms)
+            if not entry.appending and entry.transaction.is_idle(now_ms, idle_ms)
         ]
         for entry in idle:
             entry.appending = True
@@ -212,10 +315,13 @@ class TransactionCoordinator:
             self._by_producer.pop(entry.transaction.producer_id, None)
 
     def _watch(self, entry: _Entry) -> None:
-        """Aborts the open transaction if its time is over, else looks again when it will be."""
-        left = (entry.transaction.deadline_ms - self._clock()) / 1000
-        if left > 0 or entry.appending:
-            self._watch_later(entry, max(left, RETRY_SECONDS))
+        """The timeout of the open transaction has passed: aborts it, unless a step is under way.
+
+        Timers follow the monotonic clock. The wall clock may have been set back meanwhile, and the
+        transaction would stay open for as long.
+        """
+        if entry.appending:
+            self._watch_later(entry, RETRY_SECONDS)
             return
         log.info(
             "Transaction of %s is aborted: open for more than %d ms",
@@ -237,7 +343,30 @@ class TransactionCoordinator:
 
     # Steps
 
+    def _make_room(self) -> None:
+        """Raises TransactionRefused if there is no room for another transactional id.
+
+        Ids without a transaction are deleted to make room, the oldest first. A producer of a
+        deleted id is refused from then on. Ids in use are never deleted.
+        """
+        if len(self._entries) < MOST_IDS:
+            return
+        unused = [
+            entry
+            for entry in self._entries.values()
+            if entry.transaction.state is TransactionState.EMPTY and not entry.appending
+        ]
+        unused.sort(key=lambda entry: entry.transaction.updated_ms)
+        if unused:
+            for entry in unused[:IDS_PER_ROOM]:
+                entry.appending = True
+            self._spawn(self._forget(unused[:IDS_PER_ROOM]))
+            raise TransactionRefused(ErrorCode.CONCURRENT_TRANSACTIONS)  # clients try again
+        log.warning("There are %d transactional ids, the maximum", len(self._entries))
+        raise TransactionRefused(ErrorCode.POLICY_VIOLATION)
+
     def _new_entry(self, transactional_id: str, timeout_ms: int) -> _Entry:
+        self._make_room()
         entry = _Entry(
             Transaction(
                 transactional_id=transactional_id,
@@ -257,12 +386,16 @@ class TransactionCoordinator:
             raise TransactionRefused(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
 
     def _entry(self, transactional_id: str, producer: Producer) -> _Entry:
+        entry = self._entry_of(transactional_id)
+        entry.transaction.check(producer)
+        return entry
+
+    def _entry_of(self, transactional_id: str) -> _Entry:
         if not transactional_id:
             raise TransactionRefused(ErrorCode.INVALID_REQUEST)
         entry = self._entries.get(transactional_id)
         if entry is None:
             raise TransactionRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-        entry.transaction.check(producer)
         return entry
 
     @staticmethod
@@ -272,12 +405,13 @@ class TransactionCoordinator:
         return entry.transaction
 
     def _take(self, entry: _Entry, after: Transaction) -> "asyncio.Future[None]":
-        """Takes a step, to its end even if the one who asked goes away meanwhile."""
-        entry.appending = True  # at once: the task begins a turn of the loop later
-        return asyncio.shield(self._spawn(self._make_durable(entry, after)))
+        """Takes a step, and finishes it even if the client disconnects meanwhile."""
+        entry.appending = True  # now, because the task starts later
+        entry.step = self._spawn(self._make_durable(entry, after))
+        return asyncio.shield(entry.step)
 
     async def _make_durable(self, entry: _Entry, after: Transaction) -> None:
-        """Appends a step, and makes it the present state when it is durable."""
+        """Appends a step, and makes it the current state when it is durable."""
         try:
             await self._state.append([_record_of(after)])
         except StorageFailed as error:
@@ -290,14 +424,16 @@ class TransactionCoordinator:
         self._adopt(entry, after)
 
     def _adopt(self, entry: _Entry, after: Transaction) -> None:
-        """`after` is true from now on, and what follows from it begins."""
+        """Makes `after` the current state, and starts its timer or its markers."""
         self._by_producer.pop(entry.transaction.producer_id, None)
         self._by_producer[after.producer_id] = entry
+        self._partitions += len(after.partitions) - len(entry.counted)
+        entry.counted = after.partitions
         entry.transaction = after
         if after.state is TransactionState.ONGOING:
             if entry.timer is None:
-                left = (after.deadline_ms - self._clock()) / 1000
-                self._watch_later(entry, max(left, 0))
+                left_ms = min(after.deadline_ms - self._clock(), after.timeout_ms)
+                self._watch_later(entry, max(left_ms, 0) / 1000)
             return
         if entry.timer is not None:
             entry.timer.cancel()
@@ -307,11 +443,11 @@ class TransactionCoordinator:
             entry.completion = self._spawn(self._complete(entry))
 
     async def _complete(self, entry: _Entry) -> None:
-        """Carries out a durable decision, however often the disk refuses.
+        """Writes the markers of a durable decision, and retries while the disk fails.
 
-        The next step need not wait until the log says so too. Its records become durable in order:
-        whoever finds a later step there needs this one no more. Without one, after a crash, the
-        markers are written again, and nothing new can be in front of them.
+        The next step does not wait until the completion is in the log. Records become durable in
+        order, so a later step in the log makes this one unnecessary. Without a later step, the
+        markers are written again after a crash, and no new records can be before them.
         """
         while entry.unmarked:
             await self.markers.write_missing(entry.transaction, entry.unmarked)
@@ -319,9 +455,9 @@ class TransactionCoordinator:
                 await self._pause()
         after = entry.transaction.completed(self._clock())
         self._adopt(entry, after)
-        self._spawn(self._note(after))
+        self._spawn(self._log_completion(after))
 
-    async def _note(self, transaction: Transaction) -> None:
+    async def _log_completion(self, transaction: Transaction) -> None:
         try:
             await self._state.append([_record_of(transaction)])
         except StorageFailed as error:
@@ -333,7 +469,7 @@ class TransactionCoordinator:
         await over.wait()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        """Tasks begin in the order in which they are spawned: so the log has the steps in order."""
+        """Starts a task. Tasks start in this order, so the log has the steps in order."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

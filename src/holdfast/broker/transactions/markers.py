@@ -2,16 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from holdfast.broker.log.errors import RecordsRejected
 from holdfast.broker.transactions.transaction import Producer, TopicPartition, Transaction
+from holdfast.broker.work import begin_in_turns
 
 log = logging.getLogger(__name__)
 
 OFFSETS = TopicPartition("__consumer_offsets", 0)
-"""Where the offsets of every group are, those committed in transactions among them."""
+"""The partition with the offsets of all groups, also those committed in transactions."""
 COORDINATOR_EPOCH = 0
 """There is one coordinator, and it never moves."""
 
@@ -21,20 +22,21 @@ class PartitionsOfTransactions(Protocol):
 
     def exists(self, topic: str, partition: int) -> bool: ...
 
+    def producer_epoch(self, topic: str, partition: int, producer_id: int) -> int: ...
+
+    def has_open_transaction(self, topic: str, partition: int, producer_id: int) -> bool: ...
+
+    def open_transactions(self) -> Iterable[tuple[str, int, int, int]]:
+        """Topic, partition, producer id and epoch of each transaction without its marker."""
+
     def write_marker(
-        self,
-        topic: str,
-        partition: int,
-        producer_id: int,
-        producer_epoch: int,
-        commit: bool,
-        coordinator_epoch: int,
+        self, partition: TopicPartition, producer: Producer, commit: bool
     ) -> "asyncio.Future[None]":
         """Resolves when the marker is durable."""
 
 
 class Markers:
-    """Writes markers, and tells the groups when theirs is durable."""
+    """Writes markers, and notifies the groups when theirs is durable."""
 
     def __init__(
         self, partitions: PartitionsOfTransactions, groups_marker: Callable[[int, bool], None]
@@ -45,36 +47,44 @@ class Markers:
     def exists(self, partition: TopicPartition) -> bool:
         return self._partitions.exists(*partition)
 
-    async def write(
-        self,
-        partition: TopicPartition,
-        producer: Producer,
-        commit: bool,
-        coordinator_epoch: int = COORDINATOR_EPOCH,
-    ) -> None:
-        """Ends the producer's transaction in one partition. Returns when that is durable."""
-        await self._partitions.write_marker(*partition, *producer, commit, coordinator_epoch)
+    def producer_epoch(self, partition: TopicPartition, producer_id: int) -> int:
+        return self._partitions.producer_epoch(*partition, producer_id)
+
+    def is_open(self, partition: TopicPartition, producer_id: int) -> bool:
+        """Returns True if the partition has records of the producer without a marker."""
+        return self._partitions.has_open_transaction(*partition, producer_id)
+
+    def open_transactions(self) -> list[tuple[TopicPartition, Producer]]:
+        return [
+            (TopicPartition(topic, index), Producer(producer_id, epoch))
+            for topic, index, producer_id, epoch in self._partitions.open_transactions()
+        ]
+
+    async def write(self, partition: TopicPartition, producer: Producer, commit: bool) -> None:
+        """Ends the producer's transaction in one partition. Returns when the marker is durable."""
+        await self._partitions.write_marker(partition, producer, commit)
         if partition == OFFSETS:
             self._groups_marker(producer.id, commit)
 
     async def write_missing(self, decision: Transaction, missing: set[TopicPartition]) -> None:
-        """Writes the decision to each partition of `missing`, and takes out what is durable.
+        """Writes a marker to each partition in `missing`, and removes those that are durable.
 
-        What cannot be written now stays in `missing`.
+        Partitions whose marker cannot be written now stay in `missing`.
         """
-        # All begin before any is waited for, so that one sync of the disk covers them.
-        await asyncio.gather(*(self._mark(p, decision, missing) for p in sorted(missing)))
+        # Start all before waiting for one, so that one sync of the disk covers them.
+        await begin_in_turns([self._mark(p, decision, missing) for p in sorted(missing)])
 
     async def _mark(
         self, partition: TopicPartition, decision: Transaction, missing: set[TopicPartition]
     ) -> None:
         try:
-            if self.exists(partition):  # else deleted meanwhile: nobody is left to be told
+            if self.exists(partition):  # the topic may have been deleted meanwhile
                 await self.write(partition, decision.producer, decision.commits)
         except RecordsRejected as error:
-            # An administrator ended it there under a later epoch: nothing of ours is left open.
             log.warning("Marker of %s for %s-%d: %s", decision.transactional_id, *partition, error)
-        except Exception as error:  # whatever it is, a decision that was made is not given up
+            if self.is_open(partition, decision.producer_id):
+                return  # the transaction is complete only when no partition has it open
+        except Exception as error:  # a durable decision is retried after any error
             log.error("Marker of %s for %s-%d: %s", decision.transactional_id, *partition, error)
             return
         missing.discard(partition)

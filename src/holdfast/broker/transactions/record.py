@@ -1,7 +1,7 @@
 """The records of `__transaction_state`, as in Kafka: TransactionLogKey 0, TransactionLogValue 1.
 
-One field is ours: the last epoch, under a tag that readers of Kafka's layout skip. Kafka forgets it
-when its coordinator moves, and then fences a producer that only asks again for a lost answer.
+One field is our own: the last epoch, with a tag that readers of Kafka's layout skip. Kafka loses it
+when its coordinator moves, and then fences a producer that repeats a request without a reply.
 """
 
 import struct
@@ -25,6 +25,7 @@ _INT64 = struct.Struct(">q")
 _INT32 = struct.Struct(">i")
 _INT16 = struct.Struct(">h")
 _PREVIOUS_PRODUCER_ID_TAG = 0
+_NEXT_PRODUCER_ID_TAG = 1
 _LAST_EPOCH_TAG = 10_000
 _KEY_VERSION = 0
 _VALUE_VERSION = 1
@@ -33,15 +34,14 @@ _VALUE_VERSION = 1
 class UnknownTransactionRecord(DataDirectoryError):
     """A record that this release cannot read: it was written by a later one, or is damaged.
 
-    The broker does not start over it: without the epoch in it a producer that was shut out could
-    write again.
+    The broker does not start with it: without its epoch, a fenced producer could write again.
     """
 
     def __init__(self, what: str) -> None:
         super().__init__(
             f"A record of __transaction_state cannot be read: {what}. It was written by a later "
-            "version of Holdfast, or is damaged: run that version, or bring the data directory "
-            "back from a copy."
+            "version of Holdfast, or is damaged. Run that version, or restore the data directory "
+            "from a backup."
         )
 
 
@@ -81,6 +81,8 @@ def _value_parts(transaction: Transaction) -> Iterator[bytes]:
     tags = []
     if transaction.previous_producer_id != NO_PRODUCER_ID:
         tags.append((_PREVIOUS_PRODUCER_ID_TAG, _INT64.pack(transaction.previous_producer_id)))
+    if transaction.next_producer_id != NO_PRODUCER_ID:
+        tags.append((_NEXT_PRODUCER_ID_TAG, _INT64.pack(transaction.next_producer_id)))
     if transaction.last_epoch != NO_EPOCH:
         tags.append((_LAST_EPOCH_TAG, _INT16.pack(transaction.last_epoch)))
     yield uvarint(len(tags))
@@ -109,14 +111,15 @@ def decode_value(transactional_id: str, value: bytes) -> Transaction:
         partitions = frozenset(reader.partitions())
         updated_ms, started_ms = reader.unpack(_TIMES)
         tags = reader.tags()
-        previous = tags.get(_PREVIOUS_PRODUCER_ID_TAG, _INT64.pack(NO_PRODUCER_ID))
+        no_id = _INT64.pack(NO_PRODUCER_ID)
         last_epoch = tags.get(_LAST_EPOCH_TAG, _INT16.pack(NO_EPOCH))
         return Transaction(
             transactional_id=transactional_id,
             producer_id=producer_id,
             epoch=epoch,
             last_epoch=_INT16.unpack(last_epoch)[0],
-            previous_producer_id=_INT64.unpack(previous)[0],
+            previous_producer_id=_INT64.unpack(tags.get(_PREVIOUS_PRODUCER_ID_TAG, no_id))[0],
+            next_producer_id=_INT64.unpack(tags.get(_NEXT_PRODUCER_ID_TAG, no_id))[0],
             timeout_ms=timeout_ms,
             state=TransactionState(state),
             partitions=partitions,
@@ -128,7 +131,7 @@ def decode_value(transactional_id: str, value: bytes) -> Transaction:
 
 
 class _Reader:
-    """Takes one field after the other from a value."""
+    """Reads one field after the other from a value."""
 
     def __init__(self, data: bytes) -> None:
         self._data = memoryview(data)
@@ -146,7 +149,7 @@ class _Reader:
     def take(self, size: int) -> bytes:
         data = bytes(self._data[self._position : self._position + size])
         if len(data) != size:
-            raise IndexError(f"{size} bytes wanted, {len(data)} left")
+            raise IndexError(f"{size} bytes expected, {len(data)} left")
         self._position += size
         return data
 
@@ -158,8 +161,8 @@ class _Reader:
             self.tags()
 
     def tags(self) -> dict[int, bytes]:
-        found = {}
+        tags = {}
         for _ in range(self.unsigned()):
             tag = self.unsigned()
-            found[tag] = self.take(self.unsigned())
-        return found
+            tags[tag] = self.take(self.unsigned())
+        return tags

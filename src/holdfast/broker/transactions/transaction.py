@@ -1,4 +1,4 @@
-"""What is known of one transactional id, and every step that it may take. No I/O, no clock."""
+"""The state of one transactional id, and all its steps. No I/O, no clock."""
 
 from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ NO_EPOCH = -1
 LAST_EPOCH = 32_767
 """Epochs are 16 bits wide."""
 EXHAUSTED_EPOCH = LAST_EPOCH - 1
-"""No producer is given a higher one: the last is kept for the fence that ends its transaction."""
+"""The highest epoch of a producer. The last epoch is for the fence that ends its transaction."""
 
 
 class TransactionState(IntEnum):
@@ -34,6 +34,7 @@ class TransactionState(IntEnum):
 
 
 PREPARED = frozenset({TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT})
+DECIDED = PREPARED | {TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT}
 AT_REST = frozenset(
     {TransactionState.EMPTY, TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT}
 )
@@ -47,7 +48,7 @@ class TopicPartition(NamedTuple):
 
 
 class Producer(NamedTuple):
-    """A producer as it names itself in requests."""
+    """A producer's id and epoch in a request."""
 
     id: int
     epoch: int
@@ -63,7 +64,7 @@ class TransactionRefused(Exception):
     def code(self, version: int, *, fenced_since: int) -> ErrorCode:
         """The error for a client of this version of an API.
 
-        PRODUCER_FENCED came later; versions before `fenced_since` know it as another error.
+        Versions before `fenced_since` do not have PRODUCER_FENCED, and use another error.
         """
         if self.error is ErrorCode.PRODUCER_FENCED and version < fenced_since:
             return ErrorCode.INVALID_PRODUCER_EPOCH
@@ -72,16 +73,19 @@ class TransactionRefused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """One transactional id at one moment. Each step gives a new one, or is refused."""
+    """A snapshot of a transactional id. Each step returns a new one, or is refused."""
 
     transactional_id: str
     producer_id: int
     epoch: int = NO_EPOCH
     """`NO_EPOCH` only until the first producer is initialised."""
     last_epoch: int = NO_EPOCH
-    """The epoch that a producer bumped itself from: it may ask again when the answer was lost."""
+    """The epoch that a producer bumped itself from. Until its next transaction, it may repeat the
+    request without a reply."""
     previous_producer_id: int = NO_PRODUCER_ID
     """The id whose epochs were used up before this one."""
+    next_producer_id: int = NO_PRODUCER_ID
+    """The producer id after the completion, if the epochs of this one are used up."""
     timeout_ms: int
     state: TransactionState = TransactionState.EMPTY
     partitions: frozenset[TopicPartition] = frozenset()
@@ -107,20 +111,19 @@ class Transaction:
         new_producer_id: Callable[[], int],
         now_ms: int,
     ) -> "Transaction":
-        """A producer takes over: it gets an epoch that no other ever had.
+        """Gives a producer an epoch that no other producer has had.
 
-        `expected` is given by a producer that wants to go on after an error: it is refused if
-        another one has come since. An open transaction is `fenced` instead: when that is done,
-        the producer has to ask again.
+        A producer that continues after an error passes `expected`. It is refused if there is a
+        newer producer. An open transaction is `fenced` first, and the producer must try again.
         """
         self._check_expected(expected)
         if self.state is TransactionState.ONGOING:
             return self.fenced(now_ms)
         if self.state in PREPARED:
             raise TransactionRefused(ErrorCode.CONCURRENT_TRANSACTIONS)
-        if expected is not None and self._repeats_initialisation(expected):
+        if expected is not None and self._was_bumped_from(expected):
             epochs = self
-        elif self.epoch >= EXHAUSTED_EPOCH:
+        elif self.is_exhausted:
             epochs = replace(
                 self,
                 producer_id=new_producer_id(),
@@ -144,26 +147,26 @@ class Transaction:
         )
 
     def _check_expected(self, expected: Producer | None) -> None:
-        # Kafka lets a fenced producer abort its successor's transaction here, and refuses it only
-        # when it asks again. Ours is refused at once.
+        # Kafka lets a fenced producer abort its successor's transaction here, and refuses only its
+        # next request. This broker refuses it at once.
         known = (
             expected is None
             or self.epoch == NO_EPOCH
             or expected == self.producer
-            or self._repeats_initialisation(expected)
+            or self._was_bumped_from(expected)
         )
         if not known:
             raise TransactionRefused(ErrorCode.PRODUCER_FENCED)
 
-    def _repeats_initialisation(self, expected: Producer) -> bool:
-        """Whether `expected` bumped itself to the present epoch, and did not hear of it."""
-        if self.last_epoch == NO_EPOCH or expected.epoch != self.last_epoch:
+    def _was_bumped_from(self, producer: Producer) -> bool:
+        """Returns True if `producer` bumped itself to this epoch, and repeats the request."""
+        if self.last_epoch == NO_EPOCH or producer.epoch != self.last_epoch:
             return False
-        rotated = self.last_epoch >= EXHAUSTED_EPOCH
-        return expected.id == (self.previous_producer_id if rotated else self.producer_id)
+        rotated = self.epoch < self.last_epoch
+        return producer.id == (self.previous_producer_id if rotated else self.producer_id)
 
     def fenced(self, now_ms: int) -> "Transaction":
-        """The open transaction is aborted under a new epoch, so that its producer is shut out."""
+        """Aborts the open transaction with a new epoch, which fences its producer."""
         return replace(
             self,
             state=TransactionState.PREPARE_ABORT,
@@ -173,14 +176,14 @@ class Transaction:
         )
 
     def check(self, producer: Producer) -> None:
-        """Refuses every producer but the present one."""
+        """Raises TransactionRefused for all producers except the current one."""
         if producer.id != self.producer_id:
             raise TransactionRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
         if producer.epoch != self.epoch:
             raise TransactionRefused(ErrorCode.PRODUCER_FENCED)
 
     def extended(self, added: Set[TopicPartition], now_ms: int) -> "Transaction":
-        """With more partitions; the first ones begin the transaction."""
+        """Adds partitions. The first ones start the transaction."""
         if self.state in PREPARED:
             raise TransactionRefused(ErrorCode.CONCURRENT_TRANSACTIONS)
         if self.state is TransactionState.ONGOING:
@@ -190,13 +193,16 @@ class Transaction:
         return replace(
             self,
             state=TransactionState.ONGOING,
+            # Its producer knows this epoch. A late request with the last one must not end this
+            # transaction.
+            last_epoch=NO_EPOCH,
             partitions=frozenset(added),
             started_ms=now_ms,
             updated_ms=now_ms,
         )
 
     def prepared(self, commit: bool, now_ms: int) -> "Transaction":
-        """The decision how the transaction ends. A decision already carried out is unchanged."""
+        """Decides to commit or abort. Returns a transaction that has ended that way unchanged."""
         if self.state is TransactionState.ONGOING:
             decision = TransactionState.PREPARE_COMMIT if commit else TransactionState.PREPARE_ABORT
             return replace(self, state=decision, updated_ms=now_ms)
@@ -206,13 +212,56 @@ class Transaction:
             raise TransactionRefused(ErrorCode.CONCURRENT_TRANSACTIONS)
         return self
 
+    def ended(
+        self,
+        producer: Producer,
+        commit: bool,
+        new_producer_id: Callable[[], int],
+        now_ms: int,
+    ) -> "Transaction":
+        """Decides like `prepared`, and gives the next transaction an epoch of its own (KIP-890).
+
+        A late EndTxn has an old epoch, so it cannot end a later transaction. A repeated one is
+        known by the last epoch; the transaction that it ended is returned unchanged. An abort
+        without a transaction is allowed: the producer cannot know if its first request arrived.
+        """
+        if self.state in DECIDED and self._was_bumped_from(producer):
+            return self.prepared(commit, now_ms)
+        self.check(producer)
+        if self.state in PREPARED:
+            raise TransactionRefused(ErrorCode.PRODUCER_FENCED)
+        if self.state is not TransactionState.ONGOING and commit:
+            raise TransactionRefused(ErrorCode.INVALID_TXN_STATE)
+        return replace(
+            self,
+            state=TransactionState.PREPARE_COMMIT if commit else TransactionState.PREPARE_ABORT,
+            epoch=min(self.epoch + 1, LAST_EPOCH),
+            last_epoch=self.epoch,
+            next_producer_id=new_producer_id() if self.is_exhausted else NO_PRODUCER_ID,
+            updated_ms=now_ms,
+        )
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Returns True if the next epoch needs another producer id."""
+        return self.epoch >= EXHAUSTED_EPOCH
+
     def completed(self, now_ms: int) -> "Transaction":
-        """The markers of a prepared transaction are written everywhere."""
+        """Ends a prepared transaction whose markers are all written."""
         outcome = (
             TransactionState.COMPLETE_COMMIT if self.commits else TransactionState.COMPLETE_ABORT
         )
-        return replace(self, state=outcome, partitions=frozenset(), updated_ms=now_ms)
+        after = replace(self, state=outcome, partitions=frozenset(), updated_ms=now_ms)
+        if self.next_producer_id == NO_PRODUCER_ID:
+            return after
+        return replace(
+            after,
+            producer_id=self.next_producer_id,
+            epoch=0,
+            previous_producer_id=self.producer_id,
+            next_producer_id=NO_PRODUCER_ID,
+        )
 
-    def idle_since(self, now_ms: int, expiration_ms: int) -> bool:
-        """Whether nothing has happened for so long that the id may be forgotten."""
+    def is_idle(self, now_ms: int, expiration_ms: int) -> bool:
+        """Returns True if the id has been unused for `expiration_ms`."""
         return self.state in AT_REST and self.updated_ms + expiration_ms <= now_ms
