@@ -24,7 +24,7 @@ class Cluster:
 
 
 def describe_cluster(connection: Connection) -> Cluster:
-    """Which cluster this is."""
+    """The cluster's identity and brokers, from the cluster itself."""
     answer = connection.wait(
         connection.admin.describe_cluster(request_timeout=connection.settings.request_timeout),
         "Describing the cluster",

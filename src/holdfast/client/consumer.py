@@ -3,22 +3,33 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from time import monotonic
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from confluent_kafka import Message, TopicPartition
 
-from holdfast.client.connection import Connection
+from holdfast.client.connection import NO_GROUP, Connection
+from holdfast.client.consumer_engine import ConsumerEngine
 from holdfast.client.dead_letters import DeadLetters
 from holdfast.client.failure import FailurePolicy, handle
-from holdfast.client.feed import Feed
 from holdfast.client.positions import Offsets, Partition, Where
 from holdfast.client.record import Record, records_of
 from holdfast.client.topics import Topics
-from holdfast.errors import InvalidArgumentError, NotFoundError
+from holdfast.errors import ConflictError, InvalidArgumentError, NotFoundError
 
 Bound = Where | Mapping[int, int]
-"""A place in every partition, or an offset for each partition by number."""
+"""A position in all partitions, or offsets by the number of the partition."""
+
+
+class ConsumerOptions(TypedDict, total=False):
+    """Options of a `Consumer`."""
+
+    group: str | None
+    start: Where
+    partitions: Sequence[int] | None
+    auto_commit: bool
+    commit_interval: float
+    commit_count: int
+    kafka: Mapping[str, Any] | None
 
 
 class Consumer:
@@ -33,14 +44,14 @@ class Consumer:
     1 {'n': 1}
     2 {'n': 2}
 
-    At least once, by construction: asking for the next record says that the one before is done,
-    and what is committed is always the offset after the last record that is done. A record on
-    which the loop was left (`break`, an error) is not done, and comes again; `commit()` in the
-    loop says that it is.
+    At least once, by construction: the next iteration marks the previous record as done, and the
+    committed offset is always the one after the last record that is done. If the loop is left
+    (`break`, an error), its current record is not done and is read again; `commit()` in the loop
+    marks it as done.
 
     Commits go out in batches (`commit_interval` seconds or `commit_count` records), before a
     partition is given up, and on close. With `auto_commit=False` only `commit` commits.
-    Not for use by several threads at once, but for `stop`.
+    Only `stop` may be called by several threads at once.
     """
 
     def __init__(
@@ -48,7 +59,7 @@ class Consumer:
         connection: Connection,
         topics: Sequence[str],
         *,
-        group: str | None,
+        group: str | None = None,
         start: Where = "start",
         partitions: Sequence[int] | None = None,
         auto_commit: bool = True,
@@ -64,7 +75,7 @@ class Consumer:
         self._connection = connection
         self._group = group
         config = {
-            "group.id": group or "holdfast.reader",
+            "group.id": group or NO_GROUP,
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
             "enable.partition.eof": True,
@@ -79,7 +90,7 @@ class Consumer:
         committed_only = config.get("isolation.level", "read_committed") == "read_committed"
         self._offsets = Offsets(connection, committed_only=committed_only)
         self._partitions = self._chosen(topics, partitions)
-        self.feed = Feed(
+        self.engine = ConsumerEngine(
             connection,
             config,
             topics=topics,
@@ -88,18 +99,18 @@ class Consumer:
             commit_count=commit_count,
         )
         if group is None:
-            self.feed.assign(self._resolve(start, self._partitions))
+            self.engine.assign(self._resolve(start, self._partitions))
         else:
-            self.feed.subscribe()
+            self.engine.subscribe()
 
     def __iter__(self) -> Iterator[Record]:
         return self.records()
 
     def records(self, *, until: Bound | None = None, limit: int | None = None) -> Iterator[Record]:
-        """The records from here on; with a bound, those before it, and then the iteration ends.
+        """The records from here on, up to a bound if there is one.
 
-        `until` is an offset, a time, `"end"` (of what is there now), or a mapping from partition
-        to offset; `limit` is a number of records.
+        `until` is an offset, a time, `"end"` (the present one), or a mapping from partition to
+        offset; `limit` is a number of records.
         """
         self.bound(until)
         return records_of(self._chunks(limit))
@@ -115,40 +126,40 @@ class Consumer:
     ) -> None:
         """Call `handler` with each record; a record is done once its handler has returned.
 
-        An error of the handler is transient (a broker or a store is away: `policy.is_transient`),
-        and the record is tried again, with growing pauses, as long as it takes; or it is terminal,
-        and the record goes to the topic `dead_letter`, confirmed, before its offset moves. Without
+        After a transient error of the handler (`policy.is_transient`: a broker or a store is away),
+        the record is tried again, with growing pauses, without limit. After a terminal error, the
+        record goes to the topic `dead_letter`, confirmed, before its offset is committed. Without
         `dead_letter` a terminal error ends the run. `stop()` ends it, too.
         """
         policy = policy or FailurePolicy()
-        feed = self.feed
+        engine = self.engine
         letters = None if dead_letter is None else DeadLetters(self._connection, dead_letter)
         for record in self.records(until=until, limit=limit):
-            handled = handle(record, handler, policy, letters, feed.idle)
-            if feed.stopped:
+            handled = handle(record, handler, policy, letters, engine.idle)
+            if engine.stopped:
                 if not handled:
-                    return  # the record stays in hand, so it is not done
-                feed.cut()
-            elif monotonic() >= feed.serve_at:
-                feed.cut()
+                    return  # the record is not done
+                engine.cut()
+            elif monotonic() >= engine.serve_at:
+                engine.cut()
 
     def stop(self) -> None:
-        """End the iteration for good, within moments. May be called by any thread.
+        """End the iteration permanently, within moments. May be called by any thread.
 
-        `run` ends after the record in hand; a loop may be given a few records more.
+        `run` ends after its current record; a loop may get a few more records.
         """
-        self.feed.stop()
+        self.engine.stop()
 
     def seek(self, where: Where, *, topic: str | None = None, partition: int | None = None) -> None:
-        """Go on from an offset, a time, a duration ago, `"start"` or `"end"`.
+        """Continue at an offset, a time, a duration ago, `"start"` or `"end"`.
 
-        In all partitions assigned to this consumer, or in the one that is named.
+        In all partitions assigned to this consumer, or in the named one.
         """
         if self._group is not None:
-            self.feed.wait_for_assignment(self._connection.settings.request_timeout * 2)
+            self.engine.wait_for_assignment(self._connection.settings.request_timeout * 2)
         chosen = [
             p
-            for p in self.feed.assigned
+            for p in self.engine.assigned
             if (topic is None or p.topic == topic) and (partition is None or p.number == partition)
         ]
         if not chosen:
@@ -156,60 +167,65 @@ class Consumer:
         self._seek(self._resolve(where, chosen))
 
     def rewind(self) -> None:
-        """Go back to what is committed, as after an aborted transaction; else to the start."""
-        places = self.feed.kafka.committed(
-            [p.at(-1) for p in self.feed.assigned], self._connection.settings.request_timeout
+        """Go back to the committed offsets, or to the start if there are none."""
+        positions = self.engine.kafka.committed(
+            [p.at(-1) for p in self.engine.assigned], self._connection.settings.request_timeout
         )
-        committed = {Partition(p.topic, p.partition): p.offset for p in places if p.offset >= 0}
-        rest = [p for p in self.feed.assigned if p not in committed]
+        committed = {Partition(p.topic, p.partition): p.offset for p in positions if p.offset >= 0}
+        rest = [p for p in self.engine.assigned if p not in committed]
         self._seek({**committed, **self._offsets.starts(rest)})
 
     def commit(self) -> None:
-        """Commit everything handed out so far, the record in hand included, and wait for it."""
+        """Commit all records that were handed out, the current one included, and wait for it."""
         if self._group is None:
             raise InvalidArgumentError(
                 "This consumer is in no group, so there is nothing to commit to."
             )
-        self.feed.commit()
+        self.engine.commit()
 
     def handed_out(self) -> tuple[list[TopicPartition], Any]:
         """Offsets and group metadata, for `Transaction.send_offsets`."""
-        offsets = self.feed.handed_out()
-        return [p.at(o) for p, o in offsets.items()], self.feed.kafka.consumer_group_metadata()
+        if self.auto_commit:
+            raise ConflictError(
+                "The offsets of a consumer that commits by itself cannot be part of a transaction: "
+                "make it with auto_commit=False."
+            )
+        offsets = self.engine.handed_out()
+        return [p.at(o) for p, o in offsets.items()], self.engine.kafka.consumer_group_metadata()
 
     @property
     def assignment(self) -> set[tuple[str, int]]:
         """Topic and number of the partitions that this consumer reads now."""
-        return set(self.feed.assigned)
+        return set(self.engine.assigned)
 
     def bound(self, until: Bound | None) -> None:
-        """Where the records that are handed out from here on end."""
-        self.feed.bound(None if until is None else self._ends(until))
+        """Set the end of the records that are handed out from here on."""
+        self.engine.bound(None if until is None else self._ends(until))
 
     def close(self) -> None:
-        """Commit what is done and leave the group."""
-        self.feed.close()
+        """Commit the records that are done and leave the group."""
+        self.engine.close()
 
     def _chunks(self, limit: int | None) -> Iterator[Iterator[Message]]:
-        feed, left = self.feed, limit
+        engine, left = self.engine, limit
         while left is None or left > 0:
-            messages = feed.more(left)
+            messages = engine.more(left)
             if messages is None:
                 return
             yield messages
             if left is not None:
-                left -= feed.handed
-        feed.settle()
+                left -= engine.handed
+        engine.settle()
 
     def _seek(self, positions: dict[Partition, int]) -> None:
-        self.feed.seek(
+        self.engine.seek(
             positions,
             grouped=self._group is not None,
             timeout=self._connection.settings.request_timeout,
         )
 
     def _chosen(self, topics: Sequence[str], numbers: Sequence[int] | None) -> list[Partition]:
-        """The partitions of the topics; NotFoundError if there is none of a topic or number."""
+        """The partitions of the topics; NotFoundError for an unknown topic or number."""
         described = Topics(self._connection).describe_all(topics)
         if numbers is None:
             return [Partition(t.name, n) for t in described for n in range(t.partitions)]
@@ -223,7 +239,7 @@ class Consumer:
         return [Partition(topic.name, number) for topic, number in product(described, numbers)]
 
     def _resolve(self, where: Where, partitions: list[Partition]) -> dict[Partition, int]:
-        """An offset for several partitions means, in a shorter one, its end."""
+        """The offsets of `where`; one for several partitions means the end of shorter ones."""
         return self._offsets.resolve(partitions, where, clamp=len(partitions) > 1)
 
     def _ends(self, until: Bound) -> dict[Partition, int]:
@@ -234,19 +250,14 @@ class Consumer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def _reset(group: str | None, start: Where) -> str:
-    """librdkafka's name for where to begin without a committed offset."""
+    """librdkafka's policy for a missing offset."""
     if group is None:
-        return "error"  # it begins where it was told to; if that is gone, it says so
+        return "error"  # deleted records must not be skipped silently
     resets = {"start": "earliest", "end": "latest"}
     if not isinstance(start, str) or start not in resets:
         raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""What becomes of a record that was sent."""
+"""The delivery of a record: pending, acknowledged or failed."""
 
 import time
 from dataclasses import dataclass
@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import KafkaError, Message
 
-from holdfast.client.encoding import from_milliseconds
 from holdfast.client.kafka_errors import translate
+from holdfast.clock import from_ms
 from holdfast.errors import HoldfastError, TimedOutError
 
 if TYPE_CHECKING:
     from holdfast.client.producer import Producer
 
-_UNDONE = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)
-"""Taken back with an aborted transaction, as was asked for."""
+UNDONE = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)
+"""Errors of records that were discarded because their transaction was aborted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """Where a record is, now that the broker has acknowledged it."""
+    """The position of an acknowledged record."""
 
     topic: str
     partition: int
@@ -29,7 +29,7 @@ class Delivered:
 
     @property
     def timestamp(self) -> datetime:
-        return from_milliseconds(self.timestamp_ms)
+        return from_ms(self.timestamp_ms)
 
     @classmethod
     def of(cls, message: Message) -> "Delivered":
@@ -37,17 +37,17 @@ class Delivered:
 
 
 class Delivery:
-    """A record on its way. `result()` waits until the broker has it, or says why it does not."""
+    """A record that was sent. `result()` waits for its acknowledgement, or raises its error."""
 
-    # One of these is made for every record sent. It has a single slot for how it ended, and no
-    # `__init__`, whose call would cost as much again: `Producer.send` fills it.
+    # One of these is created for every record sent. It has a single slot for its outcome, and no
+    # `__init__`, whose call would double its cost: `Producer.send` fills it.
     __slots__ = ("_outcome", "_producer")
 
     _producer: "Producer"
     _outcome: Message | KafkaError | None
 
     def done(self) -> bool:
-        """Whether the outcome is known. Does not wait."""
+        """Returns True if the outcome is known. Does not wait."""
         if self._outcome is None:
             self._producer.poll()
         return self._outcome is not None
@@ -55,8 +55,8 @@ class Delivery:
     def result(self, timeout: float | None = None) -> Delivered:
         """Topic, partition, offset and timestamp, once acknowledged.
 
-        Raises the error that the delivery ended with. Without `timeout` it waits as long as the
-        producer goes on trying (`delivery_timeout`).
+        Raises the error that the delivery ended with. Without `timeout` it waits until
+        the producer gives up (`delivery_timeout`).
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while self._outcome is None:
@@ -83,5 +83,5 @@ class Delivery:
             self._outcome = message
         else:
             self._outcome = error
-            if error.code() not in _UNDONE:
+            if error.code() not in UNDONE:
                 self._producer.failed(self)

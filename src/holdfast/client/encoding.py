@@ -1,9 +1,9 @@
-"""What users hand over, as bytes."""
+"""Values, keys, headers and times in the form that librdkafka takes."""
 
 import dataclasses
 import json
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from holdfast.errors import InvalidArgumentError
@@ -15,7 +15,7 @@ Headers = Mapping[str, str | bytes | None] | Iterable[tuple[str, str | bytes | N
 
 
 def encode_value(value: Value) -> bytes | None:
-    """A value as it goes on the wire.
+    """The bytes of a value.
 
     >>> encode_value({"id": 7}), encode_value("text"), encode_value(None)
     (b'{"id":7}', b'text', None)
@@ -39,7 +39,7 @@ def encode_value(value: Value) -> bytes | None:
 
 
 def encode_key(key: Key) -> bytes | None:
-    """A key as it goes on the wire."""
+    """The bytes of a key."""
     if key is None or isinstance(key, bytes):
         return key
     if isinstance(key, str):
@@ -65,8 +65,3 @@ def _utf8(text: str) -> bytes:
 def to_milliseconds(time: datetime | int) -> int:
     """A time as milliseconds since 1970; a datetime without a zone is local time."""
     return time if isinstance(time, int) else round(time.timestamp() * 1000)
-
-
-def from_milliseconds(milliseconds: int) -> datetime:
-    """The reverse, in UTC."""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)

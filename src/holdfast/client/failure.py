@@ -1,4 +1,4 @@
-"""What happens when a handler fails: try again, or put the record aside; never pass it over."""
+"""Handling a failed record: try again, or dead-letter it; never skip it."""
 
 import logging
 import random
@@ -16,10 +16,10 @@ log = logging.getLogger("holdfast.client")
 
 
 def is_transient(error: Exception) -> bool:
-    """Whether the error speaks of the world (it may pass) rather than of the record (it will not).
+    """Returns True if the error may pass, False if it is caused by the record.
 
-    Everything that the operating system reports counts as the world: a store that is away must
-    never turn good records into dead letters.
+    Every error of the operating system is transient: an unavailable store must never turn good
+    records into dead letters.
 
     >>> is_transient(ConnectionRefusedError()), is_transient(ValueError("not a number"))
     (True, False)
@@ -33,14 +33,14 @@ def is_transient(error: Exception) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailurePolicy:
-    """Which errors are transient, and how long to wait before the next try."""
+    """Which errors are transient, and the pause before the next attempt."""
 
     is_transient: Callable[[Exception], bool] = is_transient
     first_delay: float = 0.1
     longest_delay: float = 30.0
 
     def delay(self, attempt: int) -> float:
-        """Seconds to wait after that many failed tries: doubling, and half of it left to chance."""
+        """Seconds to wait after that number of failures: doubling, with up to half of it random."""
         full: float = min(self.longest_delay, self.first_delay * 2 ** min(attempt - 1, 30))
         return full * random.uniform(0.5, 1.0)
 
@@ -52,7 +52,7 @@ def handle(
     letters: DeadLetters | None,
     idle: Callable[[float], bool],
 ) -> bool:
-    """Try until the record is handled or dead-lettered. -> False if `idle` said to leave it."""
+    """Try until the record is handled or dead-lettered. Returns False if `idle` does."""
     attempt = 1
     while True:
         try:
@@ -75,7 +75,7 @@ def bury(
     letters: DeadLetters | None,
     idle: Callable[[float], bool],
 ) -> bool:
-    """Try until the dead letter is confirmed; raise if there can be none."""
+    """Try until the dead letter is confirmed; raise if none can be written."""
     if letters is None:
         raise error
     tries = 1

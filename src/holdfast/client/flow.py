@@ -1,62 +1,66 @@
-"""Flows: make them, and hold, release and dead-letter their keys."""
+"""Flows: create them, and hold, release and dead-letter their keys."""
 
 import getpass
-import uuid
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
-from time import time
-from typing import Any
+from itertools import chain
+from typing import TypedDict, Unpack
 
 from holdfast.client.cluster import describe_cluster
 from holdfast.client.connection import Connection
-from holdfast.client.consumer import Consumer
 from holdfast.client.delivery import Delivery
-from holdfast.client.held import HeldPage, Place, read_held
+from holdfast.client.flow_registry import list_flows
+from holdfast.client.flow_states import FlowStates, read_holds, read_states
+from holdfast.client.held import HeldPage, HeldPosition, read_held
 from holdfast.client.planned_topics import make_table, make_topic
 from holdfast.client.positions import Offsets, Partition
 from holdfast.client.producer import Producer
-from holdfast.client.receipt import Receipt
+from holdfast.client.receipt import Effect, Receipt, effects_of
 from holdfast.client.topics import Topics
-from holdfast.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
-from holdfast.flows.commands import Command, DeadLetter, Hold, Release, Void, encode_command
+from holdfast.clock import now_ms
+from holdfast.errors import AlreadyExistsError, ConflictError, InvalidArgumentError, NotFoundError
+from holdfast.flows.command_builder import CommandBuilder
+from holdfast.flows.commands import Command, ScopeCommand, Skip, encode_command, key_of
+from holdfast.flows.holds import (
+    WHOLE_FLOW,
+    StandingHold,
+    holds_of_key,
+    own_or_only,
+    prefix_text,
+)
 from holdfast.flows.keys import key_bytes, partition_of
 from holdfast.flows.names import REGISTRY_TOPIC, FlowNames
+from holdfast.flows.options import options_of
 from holdfast.flows.registry import (
     FlowDefinition,
     Limits,
     Overflow,
     Start,
-    decode_flow,
+    Then,
     encode_flow,
 )
-from holdfast.flows.status import Active, Entry, KeyState, decode_status
-from holdfast.flows.topics import flow_topics
+from holdfast.flows.status import KeyStatus, PrefixStatus
+from holdfast.flows.topics import EVENTS_MAX_BYTES, flow_topics
 
 
-@dataclass(frozen=True, slots=True)
-class KeyStatus:
-    """The state of a key, with its entry in each partition where it has one."""
+class FlowChanges(TypedDict, total=False):
+    """The options of a flow that can be changed, as `FlowDefinition` declares them."""
 
-    key: bytes
-    state: KeyState
-    entries: tuple[tuple[int, Entry], ...] = ()
+    overflow: Overflow | None
+    limits: Limits | Mapping[str, int] | None
+    schema: str | None
+    masks: Sequence[str] | None
+    event_id: str | None
+    checks: Sequence[str] | None
+    require_reasons: bool | None
+    sending: bool | None
 
-    @property
-    def events(self) -> int:
-        """How many of its events are held."""
-        return sum(entry.events for _, entry in self.entries)
 
-    @property
-    def bytes(self) -> int:
-        """The size of their keys and values."""
-        return sum(entry.bytes for _, entry in self.entries)
+class FlowOptions(FlowChanges, total=False):
+    """The options of a new flow."""
 
-    @property
-    def oldest(self) -> int | None:
-        """The timestamp of the first of them, if there are any."""
-        times = [entry.oldest for _, entry in self.entries if entry.oldest is not None]
-        return min(times, default=None)
+    partitions: int
+    start: Start
 
 
 class Flow:
@@ -66,7 +70,7 @@ class Flow:
     >>> receipt = flow.hold("customer-7", reason="disputed", expires_in=3600)
     >>> receipt.offset
     0
-    >>> flow.status("customer-7").state     # until the pipeline has carried it out
+    >>> flow.status("customer-7").state     # until the pipeline has applied it
     <KeyState.ACTIVE: 'ACTIVE'>
     """
 
@@ -77,87 +81,89 @@ class Flow:
         self._producer = producer
         self._definition: FlowDefinition | None = None
 
-    def create(
+    def create(self, **options: Unpack[FlowOptions]) -> "Flow":
+        """Create the flow's topics and register it. Existing topics must fit.
+
+        `FlowDefinition` explains the options. Those that are left out have its defaults: 6
+        partitions, no schema, no masks, no checks.
+
+        An interrupted creation can be repeated: the flow exists once it is registered, which is
+        the last step.
+        """
+        definition = FlowDefinition(name=self.name, created_at=now_ms()).with_options(options)
+        return self._create(definition, EVENTS_MAX_BYTES)
+
+    def create_guard(
         self,
+        topic: str,
         *,
-        partitions: int = 6,
         start: Start = "earliest",
+        attempts: int | None = None,
+        backoff: str | None = None,
+        then: Then | None = None,
         overflow: Overflow = "block",
         limits: Limits | None = None,
-        schema: str | None = None,
         masks: Sequence[str] = (),
-        event_id: str | None = None,
-        checks: Sequence[str] = (),
+        require_reasons: bool = False,
     ) -> "Flow":
-        """Make the flow's topics and register it. Topics that are there already must fit.
+        """Create a guard: a flow that gives the events of `topic` to a handler. See
+        `holdfast.Guard`.
 
-        `schema`: Spark DDL, e.g. `id BIGINT NOT NULL, total DOUBLE`. Values that are not JSON of
-        this form go to the dead letters. Without it values are opaque bytes. `event_id`: the field
-        by which tables tell that two events are one. `checks`: see `holdfast.flows.checks`.
-
-        A creation that was interrupted can be repeated: the flow counts once it is registered,
-        which comes last.
+        `attempts`: how often an event is tried. `backoff`: the first and the longest pause between
+        attempts, as in `1s..10m`. `then`: what follows the last attempt.
         """
+        topics = Topics(self._connection)
+        config = topics.config(topic)
+        if "compact" in config["cleanup.policy"].value:
+            raise ConflictError(f"{topic!r} is compacted: events vanish before they are handled.")
         definition = FlowDefinition(
             name=self.name,
-            partitions=partitions,
-            created_at=_now(),
+            partitions=topics.describe(topic).partitions,
+            created_at=now_ms(),
             start=start,
             overflow=overflow,
             limits=limits or Limits(),
-            schema=schema,
             masks=tuple(masks),
-            event_id=event_id,
-            checks=tuple(checks),
+            require_reasons=require_reasons,
+            sending=False,
+            topic=topic,
+            attempts=attempts,
+            backoff=backoff,
+            then=then,
         )
+        return self._create(definition, int(config["max.message.bytes"].value))
+
+    def _create(self, definition: FlowDefinition, event_bytes: int) -> "Flow":
         brokers = len(describe_cluster(self._connection).brokers)
         make_table(self._connection, REGISTRY_TOPIC)
         if any(flow.name == self.name for flow in list_flows(self._connection)):
             raise AlreadyExistsError(f"There is a flow {self.name!r} already.")
         topics = Topics(self._connection)
-        for plan in flow_topics(definition, brokers):
+        for plan in flow_topics(definition, brokers, event_bytes):
             make_topic(topics, plan)
         self._register(definition)
         return self
 
-    def change(
-        self,
-        *,
-        overflow: Overflow | None = None,
-        limits: Limits | None = None,
-        schema: str | None = None,
-        masks: Sequence[str] | None = None,
-        event_id: str | None = None,
-        checks: Sequence[str] | None = None,
-    ) -> FlowDefinition:
-        """Change what may change of a flow; what is not given stays, and an empty schema or event
-        id is none. Running parts follow."""
-        self._definition = None  # somebody else may have changed it since it was read
-        given = {
-            "overflow": overflow,
-            "limits": limits,
-            "masks": None if masks is None else tuple(masks),
-            "checks": None if checks is None else tuple(checks),
-        }
-        changes: dict[str, Any] = {
-            name: value for name, value in given.items() if value is not None
-        }
-        if schema is not None:
-            changes["schema"] = schema or None
-        if event_id is not None:
-            changes["event_id"] = event_id or None
-        definition = replace(self.describe(), **changes)
+    def change(self, **options: Unpack[FlowChanges]) -> FlowDefinition:
+        """Change options of a flow. Those that are left out or None stay; an empty schema or event
+        id removes it. `limits`: the limits to change by name, e.g. `{"key_events": 100}`. Running
+        parts apply the change."""
+        for field, option in options_of(FlowDefinition):
+            if option.fixed and field.name in options:
+                raise InvalidArgumentError(f"{field.name!r} of a flow cannot be changed.")
+        self._definition = None  # another client may have changed it
+        definition = self.describe().with_options(options)
         self._register(definition)
         return definition
 
     def describe(self) -> FlowDefinition:
-        """What was said of the flow when it was made, or NotFoundError."""
+        """The definition of the flow, or NotFoundError."""
         if self._definition is None:
-            found = {flow.name: flow for flow in list_flows(self._connection)}
-            if self.name not in found:
-                known = f" There are: {', '.join(sorted(found))}." if found else ""
+            flows = {flow.name: flow for flow in list_flows(self._connection)}
+            if self.name not in flows:
+                known = f" There are: {', '.join(sorted(flows))}." if flows else ""
                 raise NotFoundError(f"There is no flow {self.name!r}.{known}")
-            self._definition = found[self.name]
+            self._definition = flows[self.name]
         return self._definition
 
     def hold(
@@ -166,95 +172,243 @@ class Flow:
         *,
         reason: str = "",
         expires_in: timedelta | float | None = None,
+        name: str | None = None,
         actor: str | None = None,
         command_id: str | None = None,
     ) -> Receipt:
-        """Ask for every event of the key to be kept back, until a release or the expiry.
+        """Hold all events of the key until a release or the expiry.
 
-        Returns once the command is acknowledged: events of the key that are sent from then on do
-        not come out. The same `command_id` twice is one command.
+        Returns once the command is acknowledged: events of the key that are sent after that are
+        held. Commands with the same `command_id` count once.
+
+        A key may have several holds: it is held until the last has ended. `name`: the hold's name,
+        by default the actor's. A hold of a name that the key has changes that one, and no other.
         """
-        now = _now()
-        return self._ask(
-            Hold(
-                **_signed(command_id, actor, now),
-                key=key_bytes(key),
-                reason=reason,
-                expires_at=None if expires_in is None else now + _milliseconds(expires_in),
-            )
-        )
+        self.describe().check_reason(reason)
+        commands = _commands_of(actor, command_id)
+        return self._request(commands.hold(key, reason=reason, expires_in=expires_in, name=name))
 
     def release(
         self,
         key: str | bytes,
         *,
         pace: float | None = None,
+        holds: Sequence[str] | None = None,
+        every: bool = False,
+        reason: str = "",
         actor: str | None = None,
         command_id: str | None = None,
     ) -> Receipt:
-        """Ask for the key's held events to come out in order, at `pace` events a second."""
-        signed = _signed(command_id, actor, _now())
-        return self._ask(Release(**signed, key=key_bytes(key), pace=pace))
+        """End holds of the key. With the last one its held events are released in order, at `pace`
+        events a second; `Effect.remaining` has those that still stand.
+
+        `holds`: the names of the holds to end. Unless given, the actor's own, or the only one;
+        ChooseHoldError if others have several. `every`: end all of them, which needs a reason.
+        """
+        self.describe().check_reason(reason)
+        commands = _commands_of(actor, command_id)
+        if holds is None and not every:
+            home = partition_of(key_bytes(key), self.describe().partitions)
+            status = Partition(self.names.status, home)
+            standing = holds_of_key(read_holds(self._connection, status, key_bytes(key)))
+            meant = own_or_only(standing, commands.actor)
+            holds = [hold.name for hold in meant] or None
+        return self._request(
+            commands.release(key, pace=pace, holds=holds, every=every, reason=reason)
+        )
+
+    def hold_prefix(
+        self,
+        prefix: str | bytes,
+        *,
+        reason: str = "",
+        expires_in: timedelta | float | None = None,
+        name: str | None = None,
+        actor: str | None = None,
+        command_id: str | None = None,
+    ) -> Receipt:
+        """Hold all events of all keys that begin with `prefix`, whether or not an event of them was
+        seen, until a release of the prefix or the expiry. As `hold` otherwise. Holds of single keys
+        stand beside it."""
+        self._check_scopes(reason)
+        commands = _commands_of(actor, command_id)
+        return self._request(
+            commands.hold_prefix(prefix, reason=reason, expires_in=expires_in, name=name)
+        )
+
+    def release_prefix(
+        self,
+        prefix: str | bytes,
+        *,
+        pace: float | None = None,
+        holds: Sequence[str] | None = None,
+        every: bool = False,
+        reason: str = "",
+        actor: str | None = None,
+        command_id: str | None = None,
+    ) -> Receipt:
+        """End holds of a prefix, as one. Its keys without another hold drain, each at `pace`.
+        `holds` and `every`: as for `release`."""
+        self.describe().check_reason(reason)
+        commands = _commands_of(actor, command_id)
+        prefix = key_bytes(prefix)
+        if holds is None and not every:
+            standing = self._states().holds_of_scope(prefix)
+            whose = f"The prefix {prefix_text(prefix)}"
+            holds = [hold.name for hold in own_or_only(standing, commands.actor, whose)] or None
+        return self._request(
+            commands.release_prefix(prefix, pace=pace, holds=holds, every=every, reason=reason)
+        )
+
+    def pause(
+        self,
+        *,
+        reason: str = "",
+        name: str | None = None,
+        actor: str | None = None,
+        command_id: str | None = None,
+    ) -> Receipt:
+        """Pause the whole flow: no events are taken, they wait in `<flow>.events`. Held rows do not
+        leave for processed either. Commands are applied meanwhile.
+
+        A flow may have several pauses, each with a name, by default the actor's: it is paused until
+        the last was ended.
+        """
+        self._check_scopes(reason)
+        return self._request(_commands_of(actor, command_id).pause(reason=reason, name=name))
+
+    def resume(
+        self,
+        *,
+        holds: Sequence[str] | None = None,
+        every: bool = False,
+        reason: str = "",
+        actor: str | None = None,
+        command_id: str | None = None,
+    ) -> Receipt:
+        """End pauses of the flow; with the last one events are taken again. `holds`: the names of
+        the pauses to end, as for `release`."""
+        self.describe().check_reason(reason)
+        commands = _commands_of(actor, command_id)
+        if holds is None and not every:
+            meant = own_or_only(self.pauses(), commands.actor, "The flow")
+            holds = [hold.name for hold in meant] or None
+        return self._request(commands.resume(holds=holds, every=every, reason=reason))
 
     def dead_letter(
         self,
         key: str | bytes,
         *,
         reason: str = "",
+        first: bool = False,
         actor: str | None = None,
         command_id: str | None = None,
     ) -> Receipt:
-        """Ask for what is held of the key at this point to go to the dead letters."""
-        signed = _signed(command_id, actor, _now())
-        return self._ask(DeadLetter(**signed, key=key_bytes(key), reason=reason))
+        """Send the events of the key that are held at this point to the dead letters. `first`: only
+        the first one, which a guard has failed to handle; it goes on with the others."""
+        self.describe().check_reason(reason)
+        self.describe().check_first(first)
+        commands = _commands_of(actor, command_id)
+        return self._request(commands.dead_letter(key, reason=reason, first=first))
 
     def void(self, offset: int, *, reason: str = "", actor: str | None = None) -> Receipt:
         """Let the gate pass an unreadable record of the control log."""
-        return self._ask(Void(**_signed(None, actor, _now()), offset=offset, reason=reason))
+        return self._request(_commands_of(actor).void(offset, reason=reason))
+
+    def skip(
+        self,
+        partition: int,
+        first: int,
+        last: int,
+        *,
+        reason: str = "",
+        actor: str | None = None,
+        command_id: str | None = None,
+    ) -> Receipt:
+        """Let the gate skip unreadable events: those from offset `first` to `last` of a partition
+        of `<flow>.events`. They are lost, and the journal records it.
+
+        The gate names these offsets when it stops. Other offsets have no effect, and the effect
+        gives the reason.
+        """
+        commands = _commands_of(actor, command_id)
+        partitions = self.describe().partitions
+        return self._request(
+            commands.skip(partition, first, last, reason=reason, partitions=partitions)
+        )
 
     def status(self, key: str | bytes) -> KeyStatus:
-        """The state of a key. ACTIVE if nobody has put it on hold."""
-        wanted = key_bytes(key)
-        for status in self.held():
-            if status.key == wanted:
-                return status
-        return KeyStatus(wanted, KeyState.ACTIVE)
+        """The state of a key. ACTIVE if neither it nor a prefix of it is on hold."""
+        return self._states().status_of(key_bytes(key))
 
     def held(self) -> list[KeyStatus]:
-        """Every key that is held or draining, by key."""
+        """Every key that is held or draining, by key. A key that only a prefix holds is there once
+        an event of it was held."""
+        return self._states().held_keys()
+
+    def prefixes(self) -> list[PrefixStatus]:
+        """Every prefix that is held, with the keys that it holds."""
+        return self._states().held_prefixes()
+
+    def pauses(self) -> tuple[StandingHold, ...]:
+        """The pauses of the flow, newest first; none if it is not paused."""
+        return self._states().holds_of_scope(WHOLE_FLOW)
+
+    def _check_scopes(self, reason: str) -> None:
+        definition = self.describe()
+        definition.check_scopes()
+        definition.check_reason(reason)
+
+    def _states(self) -> FlowStates:
         self.describe()
-        entries: dict[bytes, dict[int, Entry]] = {}
-        with Consumer(self._connection, [self.names.status], group=None) as consumer:
-            for record in consumer.records(until="end"):
-                match decode_status(record.key, record.value):
-                    case Entry() as entry:
-                        entries.setdefault(entry.key, {})[record.partition] = entry
-                    case Active(key):
-                        entries.get(key, {}).pop(record.partition, None)
-        return [_combined(key, found) for key, found in sorted(entries.items()) if found]
+        return read_states(self._connection, self.names.status)
 
     def held_events(
-        self, key: str | bytes, *, start: Place | None = None, limit: int = 100
+        self, key: str | bytes, *, start: HeldPosition | None = None, limit: int = 100
     ) -> HeldPage:
-        """Up to `limit` events that are held of a key, in the order in which they will come out;
-        the next page begins where `following` says."""
+        """Up to `limit` held events of a key, in the order of their release. `following` is the
+        start of the next page."""
         if limit < 1:
             raise InvalidArgumentError(f"A page has at least one event, not {limit}.")
         entries = self.status(key).entries
         return read_held(self._connection, self.names, entries, start=start, limit=limit)
 
-    def _ask(self, command: Command) -> Receipt:
-        partitions = self.describe().partitions  # also: a command to no flow must not make topics
-        home = 0 if isinstance(command, Void) else partition_of(command.key, partitions)
-        journal = Partition(self.names.journal, home)
-        journal_end = Offsets(self._connection).ends([journal])[journal]
-        delivered = self.append([command])[0].result()
-        return Receipt(command, delivered.offset, self._connection, journal, journal_end)
+    def _request(self, command: Command) -> Receipt:
+        return self.request([command])[0]
+
+    def request(self, commands: Sequence[Command]) -> list[Receipt]:
+        """Send commands to the control log, in this order; returns when all are acknowledged. For
+        many keys at once: see `CommandBuilder` and `effects_of`."""
+        partitions = self.describe().partitions  # raises if there is no such flow
+        journals = [
+            [Partition(self.names.journal, p) for p in _answering(command, partitions)]
+            for command in commands
+        ]
+        ends = Offsets(self._connection).ends(list(dict.fromkeys(chain(*journals))))
+        deliveries = self.append(commands)
+        return [
+            Receipt(
+                command,
+                delivery.result().offset,
+                self._connection,
+                {journal: ends[journal] for journal in answering},
+            )
+            for command, answering, delivery in zip(commands, journals, deliveries, strict=True)
+        ]
+
+    def actor(self, given: str | None) -> str:
+        """The actor of commands: the one that is given, or the user of this process."""
+        return given or user_name()
+
+    def effects(self, receipts: Sequence[Receipt], timeout: float) -> list[Effect | None]:
+        """The effect of each receipt, in order; None for those not known within `timeout`
+        seconds."""
+        return effects_of(receipts, timeout)
 
     def append(self, commands: Iterable[Command]) -> list[Delivery]:
-        """Hand commands over to the control log, in this order; each is requested once its
-        delivery has a result. For many at once, and for those who follow the journal themselves:
-        the flow must be known to exist."""
+        """Send commands to the control log, in this order; each is requested once its delivery has
+        a result. For many at once, and for callers that follow the journal themselves. The flow
+        must exist."""
         records = [encode_command(command) for command in commands]
         producer = self._producer()
         return [producer.send(self.names.control, value, key) for key, value in records]
@@ -265,46 +419,23 @@ class Flow:
         self._definition = definition
 
 
-def list_flows(connection: Connection) -> list[FlowDefinition]:
-    """All registered flows, by name."""
-    try:
-        consumer = Consumer(connection, [REGISTRY_TOPIC], group=None)
-    except NotFoundError:
-        return []
-    flows: dict[bytes | None, FlowDefinition] = {}
-    with consumer:
-        for record in consumer.records(until="end"):
-            if record.value is None:
-                flows.pop(record.key, None)
-            else:
-                flows[record.key] = decode_flow(record.key, record.value)
-    return sorted(flows.values(), key=lambda flow: flow.name)
+def _answering(command: Command, partitions: int) -> Sequence[int]:
+    """The partitions that answer a command."""
+    key = key_of(command)
+    if key is not None:
+        return [partition_of(key, partitions)]
+    if isinstance(command, ScopeCommand):
+        return range(partitions)
+    return [command.partition if isinstance(command, Skip) else 0]
 
 
-def _combined(key: bytes, entries: dict[int, Entry]) -> KeyStatus:
-    held = any(entry.state == KeyState.HELD for entry in entries.values())
-    state = KeyState.HELD if held else KeyState.DRAINING
-    return KeyStatus(key, state, tuple(sorted(entries.items())))
-
-
-def _signed(command_id: str | None, actor: str | None, at: int) -> dict[str, Any]:
-    return {"id": command_id or str(uuid.uuid4()), "actor": actor or user_name(), "at": at}
+def _commands_of(actor: str | None, command_id: str | None = None) -> CommandBuilder:
+    return CommandBuilder(actor or user_name(), now_ms(), command_id)
 
 
 def user_name() -> str:
-    """Who runs this process: the actor of commands that name none."""
+    """The user of this process: the actor of commands that name none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a process without a user entry, as in many containers
         return "unknown"
-
-
-def _now() -> int:
-    return round(time() * 1000)
-
-
-def _milliseconds(duration: timedelta | float) -> int:
-    seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
-    if not 0 < seconds < 10**9:
-        raise InvalidArgumentError(f"A hold expires after a positive time, not {seconds} s.")
-    return max(1, round(seconds * 1000))

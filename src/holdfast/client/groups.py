@@ -1,4 +1,4 @@
-"""Consumer groups: who is in them, how far they are, and moving them."""
+"""Consumer groups: members, lag, and resetting offsets."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -6,18 +6,15 @@ from time import monotonic, sleep, time
 from typing import Any
 
 from confluent_kafka import (
-    Consumer as KafkaConsumer,
-)
-from confluent_kafka import (
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
+    ConsumerGroupType,
     KafkaException,
 )
 
-from holdfast.client.buffer import place
 from holdfast.client.connection import Connection
 from holdfast.client.kafka_errors import translate
-from holdfast.client.positions import Offsets, Partition, Where, partition_of
+from holdfast.client.positions import Offsets, Partition, Where, message_partition, partition_of
 from holdfast.client.topics import Topics
 from holdfast.errors import (
     ConflictError,
@@ -27,15 +24,17 @@ from holdfast.errors import (
 )
 
 _AGE_SECONDS = 5.0
-"""How long to look for the oldest unread records before their age is given as unknown."""
+"""The limit for reading the oldest unread records; after it their age is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupListing:
-    """A group's name and state."""
+    """A group's name, state and protocol."""
 
     name: str
     state: str
+    protocol: str
+    """`classic`, or `consumer` for a group of Kafka 4, whose partitions the broker assigns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +50,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """How far a group is in one partition."""
+    """The lag of a group in one partition."""
 
     topic: str
     partition: int
     committed: int | None
     end: int
     records: int | None
-    """Offsets between what is committed and the end; None if nothing is committed."""
+    """Offsets between the committed one and the end; None if none is committed."""
     seconds: float | None
     """Age of the oldest record that is not committed; 0 at the end; None if not known."""
 
@@ -69,14 +68,18 @@ class Group:
 
     name: str
     state: str
+    protocol: str
+    """`classic` or `consumer`."""
     assignor: str
     coordinator: str
     members: tuple[Member, ...]
     lag: tuple[Lag, ...]
 
     @property
-    def total_lag(self) -> int:
-        return sum(lag.records or 0 for lag in self.lag)
+    def total_lag(self) -> int | None:
+        """The lag over all partitions with a committed offset; None if there is none."""
+        known = [lag.records for lag in self.lag if lag.records is not None]
+        return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,7 @@ class Groups:
         return Group(
             name=name,
             state=_state(answer.state),
+            protocol=_protocol(answer.type),
             assignor=answer.partition_assignor or "",
             coordinator=f"{node.host}:{node.port}" if node else "",
             members=members,
@@ -134,8 +138,8 @@ class Groups:
     ) -> list[OffsetChange]:
         """Move a group without members to an offset, a time, a duration ago, or an end.
 
-        Of the named topics, else of those that it has offsets of. An offset outside a partition's
-        log means the nearest end. -> what changes, or, with `dry_run`, what would.
+        In the named topics, or in all topics with committed offsets. An offset outside a
+        partition's log means the nearest end. Returns the changes; `dry_run` makes none of them.
         """
         committed = self._committed(name)
         if topics is None:
@@ -162,7 +166,7 @@ class Groups:
     def delete(self, name: str) -> None:
         """Delete a group without members, and its offsets."""
         admin = self._connection.admin
-        self._ask(f"Deleting the group {name!r}", admin.delete_consumer_groups, name, name)
+        self._request(f"Deleting the group {name!r}", admin.delete_consumer_groups, name, name)
 
     def list(self) -> list[GroupListing]:
         """All groups by name."""
@@ -172,55 +176,58 @@ class Groups:
         answer = self._connection.wait(future, "Listing the groups")
         if not answer.valid and answer.errors:
             raise translate(answer.errors[0], "Listing the groups")
-        listings = [GroupListing(g.group_id, _state(g.state)) for g in answer.valid]
+        listings = [
+            GroupListing(g.group_id, _state(g.state), _protocol(g.type)) for g in answer.valid
+        ]
         return sorted(listings, key=lambda g: g.name)
 
-    def total_lags(self, names: Iterable[str]) -> dict[str, int]:
-        """How many records each group has yet to take, in all; ends are looked up once."""
+    def total_lags(self, names: Iterable[str]) -> dict[str, int | None]:
+        """Each group's `Group.total_lag`; ends are looked up once."""
         committed = {name: self._committed(name) for name in names}
         ends = self._existing_ends({p for offsets in committed.values() for p in offsets})
-        return {
-            name: sum(max(0, ends[p] - offset) for p, offset in offsets.items() if p in ends)
+        lags = {
+            name: [max(0, ends[p] - offset) for p, offset in offsets.items() if p in ends]
             for name, offsets in committed.items()
         }
+        return {name: sum(known) if known else None for name, known in lags.items()}
 
     def _existing_ends(self, partitions: set[Partition]) -> dict[Partition, int]:
-        """The ends of those that are still there: offsets outlive their topics."""
+        """The ends of partitions that still exist: offsets outlive their topics."""
         known = {topic.name: topic.partitions for topic in Topics(self._connection).list()}
         return self._offsets.ends(p for p in partitions if p.number < known.get(p.topic, 0))
 
     def _describe(self, name: str) -> Any:
         doing, admin = f"Describing the group {name!r}", self._connection.admin
         try:
-            return self._ask(doing, admin.describe_consumer_groups, name, name)
+            return self._request(doing, admin.describe_consumer_groups, name, name)
         except NotFoundError:
             raise NotFoundError(f"There is no group {name!r}.") from None
 
     def _committed(self, name: str) -> dict[Partition, int]:
         doing, admin = f"Reading the offsets of {name!r}", self._connection.admin
-        wanted = ConsumerGroupTopicPartitions(name)
+        request = ConsumerGroupTopicPartitions(name)
         try:
-            answer = self._ask(doing, admin.list_consumer_group_offsets, name, wanted)
+            answer = self._request(doing, admin.list_consumer_group_offsets, name, request)
         except NotFoundError:
             return {}
         return {partition_of(p): p.offset for p in answer.topic_partitions if p.offset >= 0}
 
     def _write(self, name: str, targets: Mapping[Partition, int]) -> None:
         doing, admin = f"Resetting the group {name!r}", self._connection.admin
-        places = [partition.at(offset) for partition, offset in targets.items()]
-        wanted = ConsumerGroupTopicPartitions(name, places)
-        answer = self._ask(doing, admin.alter_consumer_group_offsets, name, wanted)
+        positions = [partition.at(offset) for partition, offset in targets.items()]
+        request = ConsumerGroupTopicPartitions(name, positions)
+        answer = self._request(doing, admin.alter_consumer_group_offsets, name, request)
         for changed in answer.topic_partitions:
             if changed.error is not None:
                 raise translate(changed.error, f"{doing} in {partition_of(changed)}")
 
-    def _ask(self, doing: str, request: Callable[..., Any], name: str, wanted: object) -> Any:
-        """The coordinator's answer. It is asked again while it loads what it knows, or moves."""
+    def _request(self, doing: str, method: Callable[..., Any], name: str, argument: object) -> Any:
+        """The coordinator's answer. Repeated while the coordinator loads its state or moves."""
         seconds = self._connection.settings.request_timeout
         deadline = monotonic() + seconds
         while True:
             try:
-                future = request([wanted], request_timeout=seconds)[name]
+                future = method([argument], request_timeout=seconds)[name]
             except (KafkaException, ValueError, TypeError) as error:
                 raise InvalidArgumentError(f"{doing} failed: {error}.") from None
             try:
@@ -262,39 +269,35 @@ class Groups:
     def _ages(
         self, behind: Mapping[Partition, int], ends: Mapping[Partition, int]
     ) -> dict[Partition, float]:
-        """How long ago the first record at or after each offset was written."""
+        """The age of the first record at or after each offset."""
         if not behind:
             return {}
-        consumer = self._connection.make(
-            KafkaConsumer,
-            {
-                "group.id": "holdfast.reader",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-                "auto.offset.reset": "earliest",
-                # One record of each partition is wanted, not a queue full of them.
-                "queued.min.messages": 1,
-                "fetch.message.max.bytes": 65_536,
-            },
-        )
+        # One record of each partition is needed, not a queue full of them.
+        tuning = {"queued.min.messages": 1, "fetch.message.max.bytes": 65_536}
+        consumer = self._connection.reader(tuning, lost="earliest")
         ages: dict[Partition, float] = {}
         try:
             consumer.assign([p.at(offset) for p, offset in behind.items()])
             deadline = monotonic() + _AGE_SECONDS
             while len(ages) < len(behind) and monotonic() < deadline:
                 message = consumer.poll(0.1)
-                if message is None or place(message) in ages:
+                if message is None or message_partition(message) in ages:
                     continue
-                # At the end already: only transaction markers were left.
+                # At the end: only transaction markers were left.
                 milliseconds = message.timestamp()[1]
                 age = 0.0 if message.error() else max(0.0, time() - milliseconds / 1000)
-                ages[place(message)] = age
-                consumer.pause([place(message).at(0)])
+                ages[message_partition(message)] = age
+                consumer.pause([message_partition(message).at(0)])
         finally:
             consumer.close()
         return ages
 
 
 def _state(state: ConsumerGroupState) -> str:
-    """As people say it: `stable`, `empty`, `preparing rebalance`."""
+    """The state as text: `stable`, `empty`, `preparing rebalance`."""
     return str(state.name).lower().replace("_", " ").replace("rebalancing", "rebalance")
+
+
+def _protocol(kind: ConsumerGroupType) -> str:
+    """Brokers before Kafka 4 do not say it, and have classic groups only."""
+    return "consumer" if kind == ConsumerGroupType.CONSUMER else "classic"

@@ -1,4 +1,4 @@
-"""Reading what is held of a key, a page at a time, without touching the gate."""
+"""Reading the held events of a key, in pages, without the gate."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,39 +14,40 @@ from holdfast.flows.names import FlowNames
 from holdfast.flows.status import Entry
 
 MOST_LOOKED_AT = 200_000
-"""Rows, of all keys, that one page looks at: a second or two, whatever else is held."""
+"""Rows, of all keys, that one page reads: a second or two, however many are held."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldEvent:
-    """An event that waits: as it was sent, and where."""
+    """A held event, as it was sent."""
 
     partition: int
     offset: int
-    """Of the event in `<flow>.events`."""
+    """The event's offset in `<flow>.events`."""
     timestamp: int
     value: bytes | None
     headers: tuple[Header, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where to go on: the partition, and the offset in its held.
+class HeldPosition:
+    """A position in `<flow>.held`: a partition and an offset in it.
 
-    >>> Place.parse("2:1017")
-    Place(partition=2, held_offset=1017)
+    >>> HeldPosition.parse("2:1017")
+    HeldPosition(partition=2, held_offset=1017)
     """
 
     partition: int
     held_offset: int
 
     @classmethod
-    def parse(cls, text: str) -> "Place":
-        """The place that was written as `<partition>:<offset>`."""
+    def parse(cls, text: str) -> "HeldPosition":
+        """Parses a position that was written as `<partition>:<offset>`."""
         partition, _, offset = text.partition(":")
         if not (_is_number(partition) and _is_number(offset)):
             raise InvalidArgumentError(
-                f"{text!r} is no place in held: give what the page before said, for example 0:17."
+                f"{text!r} is not a position in held: take the one that the page before gives, "
+                "for example 0:17."
             )
         return cls(int(partition), int(offset))
 
@@ -56,11 +57,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class HeldPage:
-    """Events in the order in which they will come out, and where the next page begins, if there
-    may be one."""
+    """Events in the order of their release, and the start of the next page, if there may be one."""
 
     events: tuple[HeldEvent, ...]
-    following: Place | None
+    following: HeldPosition | None
 
 
 def read_held(
@@ -68,14 +68,14 @@ def read_held(
     names: FlowNames,
     entries: tuple[tuple[int, Entry], ...],
     *,
-    start: Place | None = None,
+    start: HeldPosition | None = None,
     limit: int = 100,
     look_at: int = MOST_LOOKED_AT,
 ) -> HeldPage:
-    """Up to `limit` events that are held of a key, by its entries (`KeyStatus.entries`).
+    """Up to `limit` held events of a key with these entries (`KeyStatus.entries`).
 
-    Events that come out meanwhile may be shown still; none is shown that came out before the
-    status was read. A page ends early, even empty, when it has looked at `look_at` rows.
+    Events that are released during the call may still be returned; events that were released
+    before the status was read are not. A page ends early, even empty, after `look_at` rows.
     """
     reader = LogReader(connection, isolation="read_committed")
     events: list[HeldEvent] = []
@@ -87,7 +87,7 @@ def read_held(
             first = start.held_offset if start and start.partition == partition else 0
             for message in _rows(connection, reader, names, partition, max(first, entry.held_from)):
                 if len(events) == limit or looked_at == look_at:
-                    return HeldPage(tuple(events), Place(partition, message.offset() or 0))
+                    return HeldPage(tuple(events), HeldPosition(partition, message.offset() or 0))
                 looked_at += 1
                 event = _event(partition, entry, message)
                 if event is not None:
@@ -100,12 +100,12 @@ def read_held(
 def _rows(
     connection: Connection, reader: LogReader, names: FlowNames, partition: int, first: int
 ) -> Iterator[Message]:
-    """The rows of held from `first` on that are still there."""
+    """The remaining rows of held, from `first` on."""
     held = Partition(names.held, partition)
     offsets = Offsets(connection)
     end = offsets.ends([held])[held]
     while True:
-        # What lies below the log's start was let go of: it is nobody's any more.
+        # Rows below the log's start were trimmed: no key needs them.
         first = max(first, offsets.starts([held])[held])
         try:
             for messages in reader.read(held, first, end):
@@ -113,24 +113,24 @@ def _rows(
                     yield message
                     first = (message.offset() or 0) + 1
         except EventsLostError:
-            continue  # let go of in this moment
+            continue  # trimmed during this read
         return
 
 
 def _event(partition: int, entry: Entry, message: Message) -> HeldEvent | None:
-    """The event in this row; None if it is another key's, or has come out."""
+    """The event of this row; None if it is of another key, or was released."""
     if message.key() != entry.key:
         return None
     headers = headers_of(message)
     source = source_of(headers)
     if source is None:
         raise InvalidRecordError(
-            f"Offset {message.offset()} of {message.topic()} does not say which event it is. "
-            "Something else than the gate has written to it."
+            f"Offset {message.offset()} of {message.topic()} does not name its event. "
+            "Something other than the gate has written to this topic."
         )
     if source[1] <= entry.drained_through:
         return None
-    own = tuple(headers[:-1])  # the last is the coordinate, added on the way
+    own = tuple(headers[:-1])  # the last is the coordinate, which the gate has added
     return HeldEvent(partition, source[1], message.timestamp()[1], message.value(), own)
 
 

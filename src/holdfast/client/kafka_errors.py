@@ -97,7 +97,7 @@ def kind_of(error: KafkaError) -> type[HoldfastError]:
 
 
 def translate(error: KafkaError | KafkaException, doing: str) -> HoldfastError:
-    """The same as an error of ours; `doing` begins the sentence, e.g. "Creating the topic 'a'"."""
+    """The error as one of ours; `doing` begins its sentence, e.g. "Creating the topic 'a'"."""
     cause: KafkaError = error.args[0] if isinstance(error, KafkaException) else error
     translated = kind_of(cause)(f"{doing} failed: {cause.str().rstrip('.')} ({cause.name()}).")
     translated.code = cause.name()

@@ -1,29 +1,19 @@
-"""Reading a stretch of one partition, to an end that is proven."""
+"""Reading a range of one partition, to an end that is proven."""
 
 from collections.abc import Iterator
 from time import monotonic
-from typing import Literal
 
 from confluent_kafka import Consumer, KafkaError, Message
 
-from holdfast.client.connection import Connection
+from holdfast.client.connection import Connection, Isolation
 from holdfast.client.kafka_errors import translate
 from holdfast.client.positions import Partition
 from holdfast.errors import EventsLostError, TimedOutError
 
-Isolation = Literal["read_committed", "read_uncommitted"]
-
 _CHUNK = 5_000
 _POLL_SECONDS = 0.2
 
-_READER = {
-    # Never joined: librdkafka wants a name all the same.
-    "group.id": "holdfast.reader",
-    "enable.auto.commit": False,
-    "enable.auto.offset.store": False,
-    "enable.partition.eof": True,
-    # Offsets that are gone are an error, never a reason to begin somewhere else.
-    "auto.offset.reset": "error",
+_TUNING = {
     "fetch.wait.max.ms": 20,
     "fetch.error.backoff.ms": 20,
     "queued.min.messages": 20_000,
@@ -32,7 +22,7 @@ _READER = {
 
 
 def next_messages(consumer: Consumer, most: int, timeout: float) -> list[Message]:
-    """What there is, at least one unless the time passes. (`consume` alone waits for `most`.)"""
+    """Available messages, at least one within `timeout`. (`consume` alone waits for `most`.)"""
     first = consumer.poll(timeout)
     return [] if first is None else [first, *consumer.consume(most - 1, 0)]
 
@@ -41,18 +31,18 @@ class LogReader:
     """One consumer that reads any partition from any offset. For one thread at a time."""
 
     def __init__(
-        self, connection: Connection, *, isolation: Isolation, patience: float = 30.0
+        self, connection: Connection, *, isolation: Isolation, timeout: float = 30.0
     ) -> None:
         self._connection = connection
         self._isolation = isolation
-        self._patience = patience
+        self._timeout = timeout
         self._consumer: Consumer | None = None
 
     def read(self, partition: Partition, start: int, end: int) -> Iterator[list[Message]]:
         """The records from `start` up to, and without, `end`, in chunks.
 
-        Returns only when all below `end` was seen; raises TimedOutError if nothing comes for
-        long, EventsLostError if offsets are gone.
+        Returns once everything below `end` was read. Raises TimedOutError if nothing arrives for
+        the reader's timeout, EventsLostError if offsets were deleted.
         """
         if start >= end:
             return
@@ -66,27 +56,28 @@ class LogReader:
                 return
 
     def follow(self, partition: Partition, start: int) -> Iterator[tuple[list[Message], int]]:
-        """The records from `start` on, and how far they reach, until the caller has enough.
+        """The records from `start` on, with the offset that was reached, until the caller stops.
 
-        Beside records, markers and aborted records move the reach. Nothing new within the
-        reader's patience raises TimedOutError.
+        Markers and aborted records also advance that offset. Raises TimedOutError if nothing
+        arrives for the reader's timeout.
         """
         consumer = self._open()
         consumer.assign([partition.at(start)])
-        reached, deadline = start, monotonic() + self._patience
+        reached, deadline = start, monotonic() + self._timeout
         try:
             while True:
                 messages = next_messages(consumer, _CHUNK, _POLL_SECONDS)
                 records, moved = self._sort(partition, messages, reached)
                 if moved > reached or records:
-                    reached, deadline = moved, monotonic() + self._patience
+                    reached, deadline = moved, monotonic() + self._timeout
                     yield records, reached
                 elif messages:
                     yield [], reached
                 elif monotonic() > deadline:
                     raise TimedOutError(
                         f"{partition} gave nothing from offset {reached} on within "
-                        f"{self._patience:.0f} s. Is a transaction left open on it?"
+                        f"{self._timeout:.0f} s. Is a transaction left open on it, or a batch "
+                        "damaged?"
                     )
         finally:
             consumer.unassign()
@@ -98,8 +89,8 @@ class LogReader:
 
     def _open(self) -> Consumer:
         if self._consumer is None:
-            settings = {**_READER, "isolation.level": self._isolation}
-            self._consumer = self._connection.make(Consumer, settings)
+            # Lost offsets are an error, never a reason to begin somewhere else.
+            self._consumer = self._connection.reader(_TUNING, isolation=self._isolation)
         return self._consumer
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Topics that Holdfast itself needs: made with their settings, or seen to fit."""
+"""Topics that Holdfast itself needs: created with their settings, or checked."""
 
 from holdfast.client.cluster import describe_cluster
 from holdfast.client.connection import Connection
@@ -8,7 +8,7 @@ from holdfast.flows.topics import TopicPlan, table_topic
 
 
 def make_topic(topics: Topics, plan: TopicPlan) -> None:
-    """Make the topic; one that is there already must fit, and gets the settings."""
+    """Create the topic. An existing one must fit, and gets the settings."""
     try:
         topics.create(
             plan.name,
@@ -17,15 +17,15 @@ def make_topic(topics: Topics, plan: TopicPlan) -> None:
             config=plan.config,
         )
     except AlreadyExistsError:
-        found = topics.describe(plan.name).partitions
-        if found != plan.partitions:
+        existing = topics.describe(plan.name).partitions
+        if existing != plan.partitions:
             raise ConflictError(
-                f"The topic {plan.name!r} exists with {found} partitions, and {plan.partitions} "
-                "are needed. Of a flow: name another, or give it that many. Else: delete the topic."
+                f"The topic {plan.name!r} exists with {existing} partitions, and {plan.partitions} "
+                "are needed. For a flow: choose another name or this number. Otherwise: delete it."
             ) from None
         topics.set_config(plan.name, plan.config)
 
 
 def make_table(connection: Connection, name: str) -> None:
-    """Make the compacted topic of one partition."""
+    """Create a compacted topic of one partition."""
     make_topic(Topics(connection), table_topic(name, len(describe_cluster(connection).brokers)))

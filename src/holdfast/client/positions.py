@@ -1,12 +1,12 @@
-"""Places in a topic: an offset, a time, or one of its ends."""
+"""Positions in a topic: an offset, a time, or one of its ends."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from time import monotonic, sleep
 from typing import Literal, NamedTuple
 
-from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
-from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka import IsolationLevel, KafkaException, Message, TopicPartition
+from confluent_kafka.admin import OffsetSpec
 
 from holdfast.client.connection import Connection
 from holdfast.client.encoding import to_milliseconds
@@ -15,11 +15,18 @@ from holdfast.errors import (
     HoldfastError,
     InvalidArgumentError,
     NotFoundError,
+    TimedOutError,
     UnavailableError,
 )
 
 Where = int | datetime | timedelta | Literal["start", "end"]
-"""An offset; a time (the first record at or after it); a duration (that long ago); or an end."""
+"""An offset (a negative one counts from the end); a time (the first record at or after it); a
+duration (that long ago); or an end."""
+
+_NO_RECORD = -1
+"""The answer for a time after the last record."""
+_FIRST_TIMEOUT_SECONDS = 1.0
+"""For the first attempt; doubled for each further one: librdkafka waits for a dead broker."""
 
 
 class Partition(NamedTuple):
@@ -35,42 +42,59 @@ class Partition(NamedTuple):
         return f"{self.topic}[{self.number}]"
 
 
-def partition_of(place: TopicPartition) -> Partition:
-    """librdkafka's own pair as ours."""
-    return Partition(place.topic, place.partition)
+def partition_of(position: TopicPartition) -> Partition:
+    """The partition of one of librdkafka's positions."""
+    return Partition(position.topic, position.partition)
+
+
+def message_partition(message: Message) -> Partition:
+    """The partition of a message."""
+    return Partition(message.topic(), message.partition())  # type: ignore[arg-type]
 
 
 class Offsets:
-    """Looks offsets up on the brokers, many partitions at once."""
+    """Looks up offsets on the brokers, for many partitions at once."""
 
     def __init__(
         self, connection: Connection, *, committed_only: bool = True, known: bool = False
     ) -> None:
-        """`known`: the topics are there, so one that nobody can tell of is not led now, and that
-        passes. (Whoever says so watches by other means whether a topic was deleted.)"""
+        """`known`: the topics exist, so an unknown one has no leader at the moment: a transient
+        error. The caller must detect deleted topics in another way."""
         self._connection = connection
         self._known = known
-        # The end that a reader can reach: before open transactions, unless it reads those too.
+        # Readers of committed records stop before open transactions.
         self._isolation = (
             IsolationLevel.READ_COMMITTED if committed_only else IsolationLevel.READ_UNCOMMITTED
         )
 
     def starts(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
-        """The first offset that there is."""
-        return self._ask(partitions, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
+        """The first offset of each partition."""
+        return self._look_up(partitions, OffsetSpec.earliest())
 
     def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
         """The offset after the last record."""
-        return self._ask(partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+        return self._look_up(partitions, OffsetSpec.latest())
 
     def bounds(self, partition: Partition) -> tuple[int, int]:
-        """Both of them, for one partition."""
+        """The first offset of one partition, and the offset after its last record."""
         return self.starts([partition])[partition], self.ends([partition])[partition]
+
+    def sizes(self, topics: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+        """Retained offsets, and the sum of the ends, of topics with these numbers of partitions."""
+        partitions = [Partition(topic, n) for topic, count in topics.items() for n in range(count)]
+        if not partitions:
+            return {}
+        starts, ends = self.starts(partitions), self.ends(partitions)
+        sizes = dict.fromkeys(topics, (0, 0))
+        for p in partitions:
+            retained, end = sizes[p.topic]
+            sizes[p.topic] = (retained + ends[p] - starts[p], end + ends[p])
+        return sizes
 
     def resolve(
         self, partitions: Iterable[Partition], where: Where, *, clamp: bool = False
     ) -> dict[Partition, int]:
-        """The offset of a place in each partition.
+        """The offset of a position in each partition.
 
         No record at or after a time: the end. An offset outside the log is a NotFoundError, or,
         with `clamp`, the nearest end.
@@ -87,79 +111,96 @@ class Offsets:
                 return self._at_time(partitions, to_milliseconds(datetime.now(UTC) - where))
             case int() if not isinstance(where, bool) and where >= 0:
                 return self._at_offset(partitions, where, clamp=clamp)
+            case int() if not isinstance(where, bool):
+                starts, ends = self.starts(partitions), self.ends(partitions)
+                return {p: max(starts[p], ends[p] + where) for p in partitions}
         raise InvalidArgumentError(
-            f"{where!r} is no place in a topic: give an offset, a datetime, a timedelta (that long "
-            "ago), 'start' or 'end'."
+            f"{where!r} is not a position in a topic: give an offset, a datetime, a timedelta "
+            "(that long ago), 'start' or 'end'."
         )
 
     def _at_offset(
         self, partitions: list[Partition], offset: int, *, clamp: bool
     ) -> dict[Partition, int]:
         starts, ends = self.starts(partitions), self.ends(partitions)
-        found = {}
+        offsets = {}
         for partition in partitions:
             start, end = starts[partition], ends[partition]
             if not clamp and not start <= offset <= end:
                 raise NotFoundError(
                     f"There is no offset {offset} in {partition}: it goes from {start} to {end}."
                 )
-            found[partition] = min(max(offset, start), end)
-        return found
+            offsets[partition] = min(max(offset, start), end)
+        return offsets
 
     def _at_time(self, partitions: list[Partition], milliseconds: int) -> dict[Partition, int]:
-        found = self._ask(partitions, OffsetSpec.for_timestamp(max(0, milliseconds)))
+        offsets = self._look_up(partitions, OffsetSpec.for_timestamp(max(0, milliseconds)))
         ends = self.ends(partitions)
         # -1: no record is that late.
-        return {p: ends[p] if found[p] < 0 else min(found[p], ends[p]) for p in partitions}
+        return {p: ends[p] if offsets[p] < 0 else min(offsets[p], ends[p]) for p in partitions}
 
-    def _ask(self, partitions: Iterable[Partition], spec: OffsetSpec) -> dict[Partition, int]:
-        wanted = list(partitions)
+    def _look_up(self, partitions: Iterable[Partition], spec: OffsetSpec) -> dict[Partition, int]:
+        requested = list(partitions)
         deadline = monotonic() + self._connection.settings.request_timeout
+        timeout = _FIRST_TIMEOUT_SECONDS
         while True:
+            left = max(0.1, deadline - monotonic())
             try:
-                return self._ask_once(wanted, spec)
-            except (UnavailableError, NotFoundError) as error:
-                # librdkafka goes by the leaders that it knows, which a restart has changed, and a
-                # topic that was just made has none for a moment. Nor does it tell a topic that is
-                # gone from one that no broker leads now.
-                there = self._ask_who_leads().issuperset(wanted)
-                if monotonic() > deadline or (isinstance(error, NotFoundError) and not there):
-                    raise self._judged(error) from None
+                return self._look_up_once(requested, spec, min(timeout, left))
+            except (UnavailableError, NotFoundError, TimedOutError) as error:
+                # librdkafka uses the leaders that it knows, and waits for a dead one. A new topic
+                # has no leader for a moment. librdkafka does not distinguish a deleted topic from
+                # one without a leader.
+                there = self._refresh_leaders(min(timeout, left))
+                missing = there is not None and not there.issuperset(requested)
+                if monotonic() > deadline or (isinstance(error, NotFoundError) and missing):
+                    raise self._as_transient(error) from None
+                timeout *= 2
                 sleep(0.05)
 
-    def _judged(self, error: HoldfastError) -> HoldfastError:
+    def _as_transient(self, error: HoldfastError) -> HoldfastError:
         if self._known and isinstance(error, NotFoundError):
             return UnavailableError(f"No broker leads it now. {error}")
         return error
 
-    def _ask_who_leads(self) -> set[Partition]:
-        """Every partition that there is. librdkafka keeps what it hears about their leaders."""
+    def _refresh_leaders(self, timeout: float) -> set[Partition] | None:
+        """All existing partitions; None if no broker answers in time. librdkafka keeps the leaders
+        that it learns from the answer."""
         try:
-            cluster = self._connection.admin.list_topics(
-                timeout=self._connection.settings.request_timeout
-            )
+            cluster = self._connection.admin.list_topics(timeout=timeout)
         except KafkaException as error:
-            raise translate(error, "Asking who leads the partitions") from None
+            translated = translate(error, "Looking up the leaders of partitions")
+            if translated.transient:
+                return None
+            raise translated from None
         return {
             Partition(name, number)
             for name, topic in cluster.topics.items()
             for number in topic.partitions
         }
 
-    def _ask_once(self, partitions: list[Partition], spec: OffsetSpec) -> dict[Partition, int]:
+    def _look_up_once(
+        self, partitions: list[Partition], spec: OffsetSpec, timeout: float
+    ) -> dict[Partition, int]:
         if not partitions:
             return {}
         try:
             futures = self._connection.admin.list_offsets(
                 {partition.at(-1): spec for partition in partitions},
                 isolation_level=self._isolation,
-                request_timeout=self._connection.settings.request_timeout,
+                request_timeout=timeout,
             )
         except KafkaException as error:
             raise translate(error, "Looking offsets up") from None
-        return {
-            partition_of(place): self._connection.wait(
-                future, f"Looking up an offset of {partition_of(place)}"
+        offsets = {
+            partition_of(position): self._connection.wait(
+                future, f"Looking up an offset of {partition_of(position)}"
             ).offset
-            for place, future in futures.items()
+            for position, future in futures.items()
         }
+        for partition, offset in offsets.items():
+            if offset < _NO_RECORD:
+                # librdkafka reports no error when a leader has not answered in time. Taken for an
+                # offset, this would hide commands from the gate.
+                raise TimedOutError(f"The leader of {partition} did not answer in time.")
+        return offsets

@@ -1,11 +1,11 @@
 """Sending records."""
 
-import threading
+import os
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka import Producer as KafkaProducer
@@ -21,20 +21,32 @@ from holdfast.client.encoding import (
     encode_value,
     to_milliseconds,
 )
+from holdfast.client.forks import guard
 from holdfast.client.kafka_errors import translate
 from holdfast.client.transaction import Transaction
-from holdfast.errors import DeliveryError, TimedOutError
+from holdfast.client.undelivered import FLUSH_SECONDS, Failures, finish, report
+from holdfast.errors import TimedOutError
 
 POLL_EVERY = 64
-"""Delivery reports are taken in once in so many records: each poll lets go of the GIL."""
+"""Delivery reports are polled once for this number of records: each poll releases the GIL."""
 
 TRANSACTION_TIMEOUT_MS = 60_000
 
 _new = object.__new__
 
 
+class ProducerOptions(TypedDict, total=False):
+    """Options of a `Producer`."""
+
+    delivery_timeout: float
+    transactional_id: str | None
+    kafka: Mapping[str, Any] | None
+
+
 class Producer:
-    """Sends records. Acknowledged means on all replicas; a retry never writes a record twice.
+    """Sends records. Acknowledged means on all replicas; a retry never writes a record twice, until
+    a record is given up after `delivery_timeout` seconds: librdkafka then takes a new epoch and
+    sends the other unacknowledged records again, even those that have arrived.
 
     >>> with client.producer() as producer:
     ...     delivery = producer.send(topic, {"id": 7, "paid": True}, key="customer-7")
@@ -42,7 +54,9 @@ class Producer:
     0
 
     Leaving the `with` block waits for all acknowledgements, and raises DeliveryError if a record
-    did not arrive and nobody has asked for its result. Safe to use from several threads.
+    failed and its `result` was not called. Any other end (an error, Ctrl-C, the garbage collector,
+    the end of the interpreter) waits while acknowledgements arrive, and reports the number of
+    records without one. Safe to use from several threads.
     """
 
     def __init__(
@@ -60,7 +74,7 @@ class Producer:
             "message.timeout.ms": round(delivery_timeout * 1000),
         }
         if transactional_id is not None:
-            # The broker aborts a transaction that is open for longer, so no record may try longer.
+            # The broker aborts a transaction after this time, so no record may be retried longer.
             longest = min(round(delivery_timeout * 1000), TRANSACTION_TIMEOUT_MS)
             config |= {
                 "transactional.id": transactional_id,
@@ -70,10 +84,11 @@ class Producer:
         self._kafka = connection.make(KafkaProducer, {**config, **(kafka or {})})
         self._produce = self._kafka.produce
         self._poll_in = POLL_EVERY
-        self._lock = threading.Lock()
-        self._failures = 0
-        self._first_failure: Delivery | None = None
+        self._failures = Failures()
+        self._timeout = connection.settings.request_timeout
         self._transactional = transactional_id is not None
+        guard(self, "_kafka", "_produce")
+        weakref.finalize(self, finish, self._kafka, self._failures)
         if self._transactional:
             Transaction.prepare(self._kafka, connection)
 
@@ -86,11 +101,11 @@ class Producer:
         timestamp: datetime | int | None = None,
         partition: int = -1,
     ) -> Delivery:
-        """Hand over one record, and return at once; the delivery tells what becomes of it.
+        """Send one record. Returns at once; the delivery has the result.
 
-        dicts and dataclasses go as JSON, bytes and str as they are, None as a null. Records of
-        one key go to one partition, the one that Java clients pick. When the local queue is full
-        this waits for room.
+        dicts and dataclasses become JSON, bytes and str stay as they are, None is a null. Records
+        of one key go to one partition, the one that Java clients choose. When the local queue is
+        full, this waits.
         """
         delivery = _new(Delivery)
         delivery._producer = self
@@ -104,8 +119,7 @@ class Producer:
                     self.enqueue(topic, value, key, headers, timestamp, partition, delivery)
                 break
             except BufferError:
-                # The queue is full. Every record in it ends within the delivery timeout, so
-                # there will be room.
+                # The queue is full. Every record leaves it within the delivery timeout.
                 self._kafka.poll(0.1)
             except KafkaException as error:
                 raise translate(error, f"Sending to {topic!r}") from None
@@ -125,7 +139,7 @@ class Producer:
         partition: int,
         settle: Callable[[KafkaError | None, Message], None],
     ) -> None:
-        """Put a record into librdkafka's queue; BufferError if that is full."""
+        """Add a record to librdkafka's queue; BufferError if it is full."""
         more: dict[str, Any] = {}
         if headers is not None:
             more["headers"] = encode_headers(headers)
@@ -136,17 +150,16 @@ class Producer:
     def flush(self, timeout: float | None = None) -> None:
         """Return once every record sent so far is acknowledged.
 
-        Raises DeliveryError if some were not, and TimedOutError if that is not known in time.
+        Raises DeliveryError if some failed, and TimedOutError after `timeout` seconds.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        # In slices, because a signal (Ctrl-C) is only seen between two calls of librdkafka.
-        while self._kafka.flush(0.2):
+        while self._kafka.flush(FLUSH_SECONDS):
             if deadline is not None and time.monotonic() >= deadline:
                 raise TimedOutError(f"{len(self._kafka)} records were not acknowledged in time.")
-        self._raise_failures()
+        self._failures.raise_all()
 
     def transaction(self) -> Transaction:
-        """Records sent inside the `with` block appear all together, or not at all.
+        """Records sent inside the `with` block become visible together, or not at all.
 
         >>> with client.producer(transactional_id=topic) as producer:
         ...     with producer.transaction():
@@ -155,52 +168,39 @@ class Producer:
 
         An error inside the block aborts it. Needs `client.producer(transactional_id=…)`.
         """
-        return Transaction(self._kafka, transactional=self._transactional)
+        return Transaction(self._kafka, transactional=self._transactional, timeout=self._timeout)
 
     def close(self) -> None:
-        """Flush."""
-        self.flush()
+        """Flush. Does nothing in a fork: the records belong to the process that sent them."""
+        if self._failures.process == os.getpid():
+            self.flush()
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """Flush for a limited time, and report the number of unacknowledged records: in the log,
+        and as a note on `error` or as a warning. For an end that `error` has caused."""
+        finish(self._kafka, self._failures, error)
+
+    def report(self, error: BaseException | None) -> None:
+        """The second half of `finish`, for a caller that has already waited."""
+        report(len(self._kafka), self._failures, error)
 
     def poll(self, timeout: float = 0) -> None:
-        """Take in delivery reports; `Delivery.result` and `flush` do this by themselves."""
+        """Process delivery reports. `Delivery.result` and `flush` do so themselves."""
         self._kafka.poll(timeout)
 
     def failed(self, delivery: Delivery) -> None:
-        """A delivery ended with an error that nobody has seen yet."""
-        with self._lock:
-            self._failures += 1
-            self._first_failure = self._first_failure or delivery
+        """Count a failed delivery whose error was not raised yet."""
+        self._failures.add(delivery)
 
     def failure_seen(self, delivery: Delivery) -> None:
-        """Somebody has seen the error of that delivery, so `flush` need not raise it."""
-        with self._lock:
-            if self._failures:
-                self._failures -= 1
-                if delivery is self._first_failure or not self._failures:
-                    self._first_failure = None
-
-    def _raise_failures(self) -> None:
-        with self._lock:
-            count, first = self._failures, self._first_failure
-            self._failures, self._first_failure = 0, None
-        if not count:
-            return
-        why = f" The first: {first.error()}" if first else ""
-        error = DeliveryError(f"{count} records that were sent did not arrive.{why}")
-        if first:
-            error.transient = first.error().transient
-        raise error
+        """The error of this delivery was raised, so `flush` need not raise it."""
+        self._failures.seen(delivery)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
             self.close()
         else:
-            self._kafka.flush(1.0)  # what was sent goes out; the error at hand matters more
+            self.finish(error)

@@ -7,15 +7,14 @@ from typing import Any
 
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Message
 
-from holdfast.client.encoding import from_milliseconds
+from holdfast.clock import from_ms
 from holdfast.errors import InvalidRecordError
 
 
 class Record:
     """One record of a topic.
 
-    Parts are looked up when asked for, so that an unused one costs nothing; but for the value,
-    which nearly everybody asks for.
+    All parts but the value are looked up when they are used, so an unused one costs nothing.
     """
 
     __slots__ = ("_message", "value")
@@ -25,7 +24,7 @@ class Record:
 
     @classmethod
     def of(cls, message: Message) -> "Record":
-        """What confluent-kafka read, as a record: for tests of a handler, say."""
+        """The record of a message of confluent-kafka, for example to test a handler."""
         return next(records_of([[message]]))
 
     @property
@@ -59,7 +58,7 @@ class Record:
     def timestamp(self) -> datetime | None:
         """In UTC."""
         milliseconds = self.timestamp_ms
-        return None if milliseconds is None else from_milliseconds(milliseconds)
+        return None if milliseconds is None else from_ms(milliseconds)
 
     def header(self, name: str) -> bytes | None:
         """The last header of that name, or None."""
@@ -84,10 +83,10 @@ class Record:
 
 
 def records_of(chunks: Iterable[Iterable[Message]]) -> Iterator[Record]:
-    """The messages as records, each taken and made when it is asked for.
+    """The messages as records, each created when the iteration reaches it.
 
-    The one place where records are made. `Record` has no `__init__`: to call one for each record
-    would cost more than all the rest that is done for it here.
+    All records are created here. `Record` has no `__init__`: its call would cost more than
+    everything else that is done for a record.
     """
     for messages in chunks:
         for message in messages:

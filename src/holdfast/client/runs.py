@@ -1,27 +1,26 @@
-"""Runs: ask for a replay, a backfill or a redrive, follow it, end it.
+"""Runs: request a replay, a backfill or a redrive, follow it, cancel it.
 
-All that is here reads and writes `holdfast.runs`. A running pipeline carries runs out; without one
-they wait.
+Requests go to the topic `holdfast.runs`. A running pipeline executes them; without one they wait.
 """
 
-import logging
 import uuid
 from collections.abc import Callable, Iterator
-from time import monotonic, time
+from time import monotonic
 
-from holdfast.client.actor import user_name
+from holdfast.client.compacted_topic import CompactedTopic
 from holdfast.client.connection import Connection
-from holdfast.client.consumer import Consumer
-from holdfast.client.flow import list_flows
+from holdfast.client.flow import user_name
+from holdfast.client.flow_registry import list_flows
 from holdfast.client.planned_topics import make_table
 from holdfast.client.producer import Producer
-from holdfast.client.table import Table
+from holdfast.clock import now_ms
 from holdfast.errors import (
     ConflictError,
-    InvalidRecordError,
     NotFoundError,
     TimedOutError,
 )
+from holdfast.flows.quality import QUALITY_TOPIC, QualityReport, encode_quality
+from holdfast.flows.run_specs import RunSpec
 from holdfast.flows.runs import (
     RUNS_TOPIC,
     Run,
@@ -31,20 +30,17 @@ from holdfast.flows.runs import (
     encode_cancel,
     encode_request,
 )
-from holdfast.flows.work import Work
 
-log = logging.getLogger("holdfast.client")
-
-_TURN_S = 0.2
+_TURN_SECONDS = 0.2
 
 
 class Runs:
     """The runs of a cluster.
 
-    >>> from holdfast.flows.work import Replay
+    >>> from holdfast.flows.run_specs import Replay
     >>> _ = client.flow(flow_name).create(partitions=1)
     >>> run = client.runs.ask(flow_name, Replay(keys=(b"customer-7",)), run_id=flow_name)
-    >>> run.state, client.runs.ask(flow_name, run.request.work, run_id=flow_name) == run
+    >>> run.state, client.runs.ask(flow_name, run.request.spec, run_id=flow_name) == run
     (<RunState.REQUESTED: 'requested'>, True)
     """
 
@@ -53,44 +49,50 @@ class Runs:
         self._producer = producer
 
     def ask(
-        self, flow: str, work: Work, *, actor: str | None = None, run_id: str | None = None
+        self, flow: str, spec: RunSpec, *, actor: str | None = None, run_id: str | None = None
     ) -> Run:
-        """Ask for work on a flow. Returns once the request is acknowledged.
+        """Request a run of a flow. Returns once the request is acknowledged.
 
-        The same `run_id` with the same work again is the same run, wherever it stands by now; with
-        other work it is a ConflictError.
+        The same `run_id` with the same spec is the same run, in whatever state it is now. With
+        another spec it is a ConflictError.
         """
         request = RunRequest(
-            id=run_id or f"{work.name}-{uuid.uuid4().hex[:12]}",
+            id=run_id or f"{spec.name}-{uuid.uuid4().hex[:12]}",
             flow=flow,
             actor=actor or user_name(),
-            at=_now(),
-            work=work,
+            at=now_ms(),
+            spec=spec,
         )
-        if flow not in {found.name for found in list_flows(self._connection)}:
+        flows = {found.name: found for found in list_flows(self._connection)}
+        if flow not in flows:
             raise NotFoundError(f"There is no flow {flow!r}.")
+        if flows[flow].is_guard:
+            raise ConflictError(
+                f"{flow!r} is a guard, which no pipeline runs. A {spec.name} needs a flow with a "
+                "gate."
+            )
         make_table(self._connection, RUNS_TOPIC)
         known = self._read().get(request.id) if run_id else None
         if known is None:
             key, value = encode_request(request)
             self._producer().send(RUNS_TOPIC, value, key).result()
             return Run(request)
-        if (known.request.flow, known.request.work) != (flow, work):
+        if (known.request.flow, known.request.spec) != (flow, spec):
             raise ConflictError(
-                f"There is a run {request.id!r} already, which does something else. Take another "
+                f"There is a run {request.id!r} already, with other options. Use another "
                 "id, or none."
             )
         return known
 
     def cancel(self, run_id: str, *, actor: str | None = None) -> Run:
-        """Ask for a run to end where it is. What it has done stays done.
+        """Request that a run stops. Events that it has processed stay processed.
 
-        A run that has ended stays as it is: nothing happens.
+        For a run that has ended, nothing happens.
         """
         run = self.get(run_id)
         if run.state.ended or run.cancel is not None:
             return run
-        cancel = RunCancel(id=run_id, actor=actor or user_name(), at=_now())
+        cancel = RunCancel(id=run_id, actor=actor or user_name(), at=now_ms())
         key, value = encode_cancel(cancel)
         self._producer().send(RUNS_TOPIC, value, key).result()
         return Run(run.request, cancel, run.progress)
@@ -110,21 +112,21 @@ class Runs:
     def follow(
         self, run_id: str, *, timeout: float | None = None, every: float | None = None
     ) -> Iterator[Run]:
-        """The run as it is now, and whenever that changes, until it has ended.
+        """Yields the run as it is now, and after each change, until it has ended.
 
-        `timeout`: seconds after which TimedOutError is raised; the run goes on all the same.
-        `every`: seconds after which the run is given again although it has not changed.
+        `timeout`: seconds after which TimedOutError is raised; the run continues anyway.
+        `every`: seconds after which an unchanged run is yielded again.
         """
         self.get(run_id)
         deadline = None if timeout is None else monotonic() + timeout
         book = RunBook()
-        table = Table(self._connection, RUNS_TOPIC, book.take)
+        topic = CompactedTopic(self._connection, RUNS_TOPIC, book.take)
         shown: Run | None = None
         shown_at = monotonic()
         try:
             while True:
-                table.poll(_TURN_S)
-                run = book.get(run_id) if table.complete else None
+                topic.poll(_TURN_SECONDS)
+                run = book.get(run_id) if topic.complete else None
                 due = every is not None and monotonic() - shown_at >= every
                 if run is not None and (run != shown or due):
                     shown, shown_at = run, monotonic()
@@ -133,11 +135,11 @@ class Runs:
                         return
                 if deadline is not None and monotonic() > deadline:
                     raise TimedOutError(
-                        f"The run {run_id} has not ended within {timeout:.0f} s. It goes on; "
-                        f"'holdfast run follow {run_id}' shows how far it is."
+                        f"The run {run_id} has not ended within {timeout:.0f} s. It continues; "
+                        f"'holdfast run follow {run_id}' shows its progress."
                     )
         finally:
-            table.close()
+            topic.close()
 
     def wait(self, run_id: str, *, timeout: float | None = None) -> Run:
         """The run, once it has ended."""
@@ -146,18 +148,13 @@ class Runs:
 
     def _read(self) -> RunBook:
         book = RunBook()
-        try:
-            consumer = Consumer(self._connection, [RUNS_TOPIC], group=None)
-        except NotFoundError:
-            return book
-        with consumer:
-            for record in consumer.records(until="end"):
-                try:
-                    book.take(record.key, record.value)
-                except InvalidRecordError as error:  # one bad record must not hide all others
-                    log.warning("%s at %s: %s", RUNS_TOPIC, record.offset, error)
+        CompactedTopic(self._connection, RUNS_TOPIC, book.take).read_to_end()
         return book
 
 
-def _now() -> int:
-    return round(time() * 1000)
+def store_report(connection: Connection, report: QualityReport) -> None:
+    """Replace the flow's last report. Returns once the broker has it."""
+    make_table(connection, QUALITY_TOPIC)
+    key, value = encode_quality(report)
+    with Producer(connection) as producer:
+        producer.send(QUALITY_TOPIC, value, key).result()

@@ -1,4 +1,4 @@
-"""What can be set about a client."""
+"""The settings of a client."""
 
 from dataclasses import dataclass, field
 from typing import Any

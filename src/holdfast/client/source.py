@@ -1,11 +1,15 @@
-"""The source coordinate: which event of `<flow>.events` a record was made of."""
+"""The source coordinate: the event of `<flow>.events` that a record comes from."""
 
 from collections.abc import Sequence
 
 from confluent_kafka import Message
 
+from holdfast.errors import GateStoppedError
+
 SOURCE = "holdfast-source"
 """The header's name; its value is `<partition>:<offset>`."""
+REPLAY_RUN = "holdfast-replay-run"
+"""Header of an event that a run has sent again; its value is the run's id."""
 
 Header = tuple[str, str | bytes | None]
 
@@ -18,10 +22,22 @@ def headers_of(message: Message) -> list[Header]:
 
 
 def source_of(headers: Sequence[Header]) -> tuple[int, int] | None:
-    """Partition and offset of the event that a record was made of. The last header counts: the
-    event may have come through another flow's gate before."""
+    """Partition and offset of the event that a record comes from; None if it has no such header.
+
+    For records written by the gate or a worker: they append the header to those of the event, so
+    the last one counts. In `<flow>.events` the header has no meaning.
+    """
     for name, value in reversed(headers):
-        if name == SOURCE and isinstance(value, bytes):
-            partition, _, offset = value.partition(b":")
-            return int(partition), int(offset)
+        if name == SOURCE:
+            partition, _, offset = (value if isinstance(value, bytes) else b"").partition(b":")
+            known = all(number.isdigit() and len(number) < 19 for number in (partition, offset))
+            return (int(partition), int(offset)) if known else None
     return None
+
+
+def no_source(offset: int, topic: str, partition: int) -> GateStoppedError:
+    """The error for a row of held that has no such header."""
+    return GateStoppedError(
+        f"The gate has stopped: offset {offset} of {topic}[{partition}] does not say which event "
+        "it is. Something else has written to it."
+    )

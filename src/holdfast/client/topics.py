@@ -1,11 +1,11 @@
-"""Topics: make, look at, change, delete."""
+"""Topics: create, describe, change, delete."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic, sleep
 
 from confluent_kafka import KafkaException, TopicCollection
-from confluent_kafka.admin import (  # type: ignore[attr-defined]
+from confluent_kafka.admin import (
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
@@ -17,7 +17,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 
 from holdfast.client.connection import Connection
 from holdfast.client.kafka_errors import translate
-from holdfast.client.positions import Offsets, Partition
+from holdfast.client.positions import Offsets, Partition, Where
 from holdfast.errors import InvalidArgumentError, NotFoundError
 
 _OF_THE_TOPIC = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
@@ -25,7 +25,7 @@ _OF_THE_TOPIC = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic and how it is laid out."""
+    """A topic and its layout."""
 
     name: str
     partitions: int
@@ -45,13 +45,13 @@ class PartitionRange:
 
     @property
     def records(self) -> int:
-        """At most so many: compaction and transactions leave gaps."""
+        """An upper bound: compaction and transactions leave gaps."""
         return self.end - self.start
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting of a topic, and whether it was set for this topic."""
+    """One setting of a topic; `changed` if it was set for this topic."""
 
     name: str
     value: str
@@ -124,7 +124,7 @@ class Topics:
             )
         except (KafkaException, ValueError, TypeError) as error:
             raise _refused(error, "Describing topics") from None
-        found = []
+        topics = []
         for name in names:
             try:
                 answer = self._connection.wait(futures[name], f"Describing the topic {name!r}")
@@ -133,7 +133,7 @@ class Topics:
                 missing.code = error.code
                 raise missing from None
             partitions = sorted(answer.partitions, key=lambda p: p.id)
-            found.append(
+            topics.append(
                 Topic(
                     name=name,
                     partitions=len(partitions),
@@ -142,7 +142,7 @@ class Topics:
                     leaders=tuple(p.leader.id if p.leader else -1 for p in partitions),
                 )
             )
-        return found
+        return topics
 
     def ranges(self, name: str) -> list[PartitionRange]:
         """The offsets that each partition holds."""
@@ -150,6 +150,12 @@ class Topics:
         offsets = Offsets(self._connection, committed_only=False)
         starts, ends = offsets.starts(partitions), offsets.ends(partitions)
         return [PartitionRange(p.number, starts[p], ends[p]) for p in partitions]
+
+    def offsets(self, name: str, where: Where) -> dict[int, int]:
+        """The offset of a position in each partition."""
+        partitions = [Partition(name, n) for n in range(self.describe(name).partitions)]
+        resolved = Offsets(self._connection).resolve(partitions, where, clamp=True)
+        return {p.number: resolved[p] for p in partitions}
 
     def delete(self, name: str) -> None:
         """Delete a topic and all its records."""
@@ -210,7 +216,7 @@ class Topics:
         return {"request_timeout": seconds, "operation_timeout": seconds}
 
     def list(self, *, internal: bool = False) -> list[Topic]:
-        """All topics by name; Kafka's own ones only if asked for."""
+        """All topics by name; Kafka's internal ones only with `internal`."""
         try:
             metadata = self._connection.admin.list_topics(
                 timeout=self._connection.settings.request_timeout
@@ -227,7 +233,7 @@ def _change(name: str, value: str | None) -> ConfigEntry:
 
 
 def _refused(error: Exception, doing: str) -> Exception:
-    """An argument that librdkafka refuses before it asks anybody."""
+    """The error for an argument that librdkafka refuses without a request."""
     if isinstance(error, KafkaException):
         return translate(error, doing)
     return InvalidArgumentError(f"{doing} failed: {error}.")

@@ -1,8 +1,8 @@
-"""The engine of a consumer: chunks of messages out of librdkafka, and what of them is committed.
+"""The engine of a consumer: takes messages from librdkafka in chunks, and commits their offsets.
 
-One thread at a time uses a feed. librdkafka calls back (assigned, revoked, lost) only inside our
-own calls of it, and by then every record before the one in hand is known as done: that is why a
-revocation commits exactly what is done and nothing more.
+One thread at a time uses an engine. librdkafka calls back (assigned, revoked, lost) only inside our
+calls of it. By then every record before the current one is marked as done, so a revocation commits
+exactly the records that are done.
 """
 
 import logging
@@ -13,29 +13,32 @@ from typing import Any
 from confluent_kafka import Consumer as KafkaConsumer
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
-from holdfast.client.buffer import Buffer, place
+from holdfast.client.buffer import Buffer
 from holdfast.client.connection import Connection
+from holdfast.client.forks import forked, guard
 from holdfast.client.kafka_errors import translate
-from holdfast.client.positions import Partition, partition_of
+from holdfast.client.leaving import close_member
+from holdfast.client.positions import Partition, message_partition, partition_of
 from holdfast.client.progress import Progress, last_offsets
 from holdfast.errors import FencedError, HoldfastError, TimedOutError
 
 log = logging.getLogger("holdfast.client")
 
 BATCH = 500
-"""Most messages taken from librdkafka at once: so few that they stay in the processor's cache and
-set off no garbage collection."""
+"""The maximum of messages taken from librdkafka at once: few enough for the processor's cache, and
+to trigger no garbage collection."""
 CHUNK = 500
 CHUNK_SECONDS = 0.05
-"""A chunk is handed out without a look at the clock, so it is as long as such a time needs."""
-POLL_SECONDS = 0.2
-"""Longest wait inside librdkafka: Ctrl-C and `stop` are seen between two of them."""
+"""The clock is not read within a chunk, so a chunk lasts about this long."""
+POLL_SECONDS = 0.05
+"""The longest wait inside librdkafka: Ctrl-C, `stop` and cancellations by asyncio are handled
+between two waits. Twenty polls a second cost almost nothing."""
 SERVE_SECONDS = 1.0
-"""How often librdkafka is served while messages are worked off: a rebalance waits for all of us."""
+"""The interval of serving librdkafka while messages are processed: a rebalance waits for it."""
 
 
-class Feed:
-    """Hands out chunks of messages, and commits the offsets of those that are done."""
+class ConsumerEngine:
+    """Hands out chunks of messages, and commits the offsets of processed ones."""
 
     def __init__(
         self,
@@ -48,11 +51,14 @@ class Feed:
         commit_count: int,
     ) -> None:
         self.kafka = connection.make(KafkaConsumer, config)
+        self._config = connection.config(config)
+        guard(self, "kafka")
         self.assigned: set[Partition] = set()
         self.serve_at = 0.0
         self.stopped = False
         self._topics = list(topics)
         self._buffer = Buffer()
+        self._subscribed = False
         self._joined = False
         self._chunk_length = 1
         self._chunk_begun = 0.0
@@ -68,10 +74,11 @@ class Feed:
         self._reached: set[Partition] = set()
         self._beyond: list[Message] = []  # read, but past the ends of a bounded read
 
-    # Where from
+    # Position
 
     def subscribe(self) -> None:
         """Share the topics' partitions with the other members of the group."""
+        self._subscribed = True
         self.kafka.subscribe(
             self._topics,
             on_assign=self._on_assign,
@@ -88,13 +95,13 @@ class Feed:
     def wait_for_assignment(self, timeout: float) -> None:
         """Return once the group has given this member its partitions."""
         deadline = monotonic() + timeout
-        while not self._joined:
+        while not self._joined and not self.stopped:
             if monotonic() > deadline:
                 raise TimedOutError(f"The group gave no partitions within {timeout:.0f} s.")
             self._serve(POLL_SECONDS)
 
     def seek(self, positions: Mapping[Partition, int], *, grouped: bool, timeout: float) -> None:
-        """Go on from these offsets. A record in hand of such a partition is not committed."""
+        """Continue at these offsets. The current record of such a partition is not committed."""
         self._fold(in_hand=False)
         if grouped:
             for partition, offset in positions.items():
@@ -107,7 +114,7 @@ class Feed:
         self._reached.clear()
 
     def bound(self, ends: Mapping[Partition, int] | None) -> None:
-        """From here on hand out nothing at or past these offsets, and end when all are reached."""
+        """Hand out only messages below these offsets, and end when all are reached."""
         self._fold(in_hand=False)
         self._buffer.put_back()
         self._resume(self._reached)
@@ -120,10 +127,11 @@ class Feed:
 
     # Handing out
 
-    def more(self, limit: int | None = None) -> Iterator[Message] | None:
-        """The next messages, at least one; None when there will be no more.
+    def more(self, limit: int | None = None, *, patient: bool = True) -> Iterator[Message] | None:
+        """The next messages, at least one; None at the end.
 
-        Asking says that everything handed out before is done.
+        Messages that were handed out before are done. If not `patient`, it waits for one poll
+        only, and there may be no message.
         """
         self._measure_chunk()
         self.settle()
@@ -138,33 +146,43 @@ class Feed:
                 return None
             self._refill()
             self._commit_if_due()
+            if not patient:
+                break
         if self.stopped:
             return None
         return self._next_chunk(limit)
 
     def settle(self) -> None:
-        """Everything handed out is done."""
+        """Mark all messages that were handed out as done."""
         self._fold(in_hand=True)
 
     def cut(self) -> None:
-        """End the chunk after the record in hand, so that `more` is called."""
+        """End the chunk after the current record, so that `more` is called."""
         self._buffer.cut()
 
     @property
     def handed(self) -> int:
-        """How many messages of the last chunk were handed out."""
+        """The number of messages of the last chunk that were handed out."""
         return self._buffer.handed
+
+    def take_back(self) -> None:
+        """Put the rest of the chunk back: it waits again."""
+        self._buffer.put_back()
 
     def stop(self) -> None:
         """Hand out no more chunks. May be called by any thread."""
         self.stopped = True
 
-    def idle(self, seconds: float) -> bool:
-        """Wait, with a record in hand and nothing fetched, and stay a member of the group.
+    def resume(self) -> None:
+        """Hand out chunks again."""
+        self.stopped = False
 
-        -> whether to go on with the record in hand: not if its partition is gone, or after `stop`.
+    def idle(self, timeout: float) -> bool:
+        """Wait, without fetching, and stay a member of the group.
+
+        Returns False if the current record's partition was revoked, or after `stop`.
         """
-        deadline = monotonic() + seconds
+        deadline = monotonic() + timeout
         self._fold(in_hand=False)
         self._in_hand_dropped = False
         paused: set[Partition] = set()
@@ -191,6 +209,8 @@ class Feed:
 
     def _measure_chunk(self) -> None:
         """A slow user gets short chunks, so that librdkafka is served in time."""
+        if not self._buffer.handed:
+            return
         spent = monotonic() - self._chunk_begun
         fits = int(self._buffer.handed * CHUNK_SECONDS / spent) if spent else CHUNK
         self._chunk_length = max(1, min(fits, 2 * self._chunk_length, CHUNK))
@@ -198,24 +218,29 @@ class Feed:
     # Committing
 
     def commit(self) -> None:
-        """Commit everything handed out, the record in hand included; raise if that fails."""
+        """Commit all messages handed out, the current one included; raise if that fails."""
         self.settle()
         error = self._commit()
         if error is not None:
             raise error
 
     def handed_out(self) -> dict[Partition, int]:
-        """The offsets after everything handed out, for somebody else to commit."""
+        """The offsets after all messages handed out, for a transaction to commit."""
         self.settle()
         offsets = self._progress.uncommitted()
         self._progress.committed(offsets)
         return offsets
 
     def close(self) -> None:
-        """Commit what is done, leave the group, end."""
+        """Commit processed messages, leave the group, close. Does nothing in a fork."""
+        if forked(self.kafka):
+            return
         self._fold(in_hand=False)
         error = self._commit() if self._commits else None
-        self.kafka.close()
+        if self._subscribed:
+            close_member(self.kafka, self._config)
+        else:
+            self.kafka.close()
         if error is not None and not error.transient:
             raise error
 
@@ -255,20 +280,20 @@ class Feed:
 
     def _commit_failed(self, error: HoldfastError) -> HoldfastError:
         log.warning("%s Nothing is lost: those records are committed later, or read again.", error)
-        self._progress.uncommitted_records = 0  # the next try is due with the next batch of them
+        self._progress.uncommitted_records = 0  # the next attempt follows with the next batch
         return error
 
-    # What librdkafka says
+    # Callbacks and messages of librdkafka
 
-    def _on_assign(self, _: KafkaConsumer, places: list[TopicPartition]) -> None:
-        partitions = {partition_of(p) for p in places}
+    def _on_assign(self, _: KafkaConsumer, positions: list[TopicPartition]) -> None:
+        partitions = {partition_of(p) for p in positions}
         log.info("Assigned: %s", _names(partitions))
         self.assigned |= partitions
         self._progress.forget(partitions)
         self._joined = True
 
-    def _on_revoke(self, _: KafkaConsumer, places: list[TopicPartition]) -> None:
-        partitions = {partition_of(p) for p in places}
+    def _on_revoke(self, _: KafkaConsumer, positions: list[TopicPartition]) -> None:
+        partitions = {partition_of(p) for p in positions}
         log.info("Revoked: %s", _names(partitions))
         if self._commits:
             error = self._commit(partitions)
@@ -276,9 +301,9 @@ class Feed:
                 self._error = error
         self._lose(partitions)
 
-    def _on_lost(self, _: KafkaConsumer, places: list[TopicPartition]) -> None:
-        """They may be another member's already: a commit now could undo that member's."""
-        partitions = {partition_of(p) for p in places}
+    def _on_lost(self, _: KafkaConsumer, positions: list[TopicPartition]) -> None:
+        """No commit: another member may own them already and have committed more."""
+        partitions = {partition_of(p) for p in positions}
         log.warning("Lost: %s", _names(partitions))
         self._lose(partitions)
 
@@ -290,25 +315,25 @@ class Feed:
         self._drop(partitions)
 
     def _drop(self, partitions: set[Partition]) -> None:
-        self._beyond = [m for m in self._beyond if place(m) not in partitions]
+        self._beyond = [m for m in self._beyond if message_partition(m) not in partitions]
         if self._buffer.drop(partitions):
             self._in_hand_dropped = True
 
     def _refill(self) -> None:
-        """Take what librdkafka has; wait a little if that is nothing."""
-        self._buffer.put_back()  # lets go of what is done: its memory serves the next messages
+        """Take messages from librdkafka; wait for a moment if there are none."""
+        self._buffer.put_back()  # frees messages that are done
         revocations = self._revocations
         messages = self.kafka.consume(BATCH, 0)
         if not messages and (first := self.kafka.poll(POLL_SECONDS)) is not None:
             messages = [first, *self.kafka.consume(BATCH - 1, 0)]
         self.serve_at = monotonic() + SERVE_SECONDS
         messages = self._without_errors(messages)
-        if self._revocations != revocations:  # begun before it, and ended after it
-            messages = [m for m in messages if place(m) in self.assigned]
+        if self._revocations != revocations:  # the call began before it and ended after it
+            messages = [m for m in messages if message_partition(m) in self.assigned]
         self._buffer.refill(self._within_bound(messages))
 
     def _serve(self, timeout: float) -> None:
-        """Let librdkafka call back; a message that comes along waits behind the others."""
+        """Let librdkafka call back; a message that arrives waits behind the others."""
         message = self.kafka.poll(timeout)
         self.serve_at = monotonic() + SERVE_SECONDS
         if message is not None:
@@ -325,12 +350,12 @@ class Feed:
 
     def _take_error(self, error: KafkaError, message: Message) -> None:
         if error.code() == KafkaError._PARTITION_EOF:
-            partition, ends = place(message), self._ends
+            partition, ends = message_partition(message), self._ends
             if ends is not None and (message.offset() or 0) >= ends.get(partition, 0):
                 self._reach([partition])
             return
         translated = translate(error, "Reading")
-        # A topic that is missing may be about to come back, as after a restore.
+        # A missing topic may come back, as after a restore.
         if translated.transient or error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
             log.warning("%s", translated)
         else:
@@ -344,7 +369,7 @@ class Feed:
             return messages
         within: list[Message] = []
         for message in messages:
-            inside = (message.offset() or 0) < ends.get(place(message), 0)
+            inside = (message.offset() or 0) < ends.get(message_partition(message), 0)
             (within if inside else self._beyond).append(message)
         self._reach(p for p, last in last_offsets(messages).items() if last + 1 >= ends.get(p, 0))
         return within
@@ -357,17 +382,17 @@ class Feed:
     def _all_reached(self) -> bool:
         return self._ends is not None and self._joined and self.assigned <= self._reached
 
-    # librdkafka's positions
+    # librdkafka's position, pausing
 
     def positions(self) -> dict[Partition, int]:
-        """Where each assigned partition goes on: at its first message that was not handed out."""
-        found = {partition_of(p): p.offset for p in self.kafka.assignment()}
+        """The offset of the first message of each partition that was not handed out."""
+        offsets = {partition_of(p): p.offset for p in self.kafka.assignment()}
         for answer in self.kafka.position([p.at(0) for p in self.assigned]):
-            if answer.offset >= 0:  # else nothing was read yet: it goes on where it was told to
-                found[partition_of(answer)] = answer.offset
+            if answer.offset >= 0:  # else nothing was read yet
+                offsets[partition_of(answer)] = answer.offset
         for message in reversed([*self._buffer.waiting(), *self._beyond]):
-            found[place(message)] = message.offset() or 0
-        return found
+            offsets[message_partition(message)] = message.offset() or 0
+        return offsets
 
     def _pause(self, partitions: set[Partition]) -> set[Partition]:
         partitions = partitions & self.assigned
@@ -385,7 +410,7 @@ class Feed:
             try:
                 self.kafka.seek(target)
             except KafkaException as error:
-                # Refused until the partition, just assigned, has begun to be fetched.
+                # librdkafka refuses until it fetches a newly assigned partition.
                 if error.args[0].code() != KafkaError._STATE or monotonic() > deadline:
                     raise translate(error, f"Seeking in {partition_of(target)}") from None
                 self._serve(0.05)
