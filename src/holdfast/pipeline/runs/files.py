@@ -1,9 +1,10 @@
-"""Backfill out of files: Parquet, and JSON lines.
+"""Backfill from files: Parquet and JSON lines.
 
-A row that says where it stood (topic, partition and offset of the flow's own events, as in the raw
-zone, or as `holdfast consume -o json` prints) lands there, if it is missing. Any other row lands
-under `file:<SHA-256 of the file>` and its number: the same content twice is landed once, whatever
-the file is called. A file is one commit, so it is landed wholly or not at all.
+A row with its source coordinate (topic, partition and offset of the flow's own events, as in the
+raw zone or in the output of `holdfast consume -o json`) lands under that coordinate, if it is
+missing. Any other row lands under the topic `file:<SHA-256 of the file>` and its row number, so the
+same content lands only once, whatever the file's name. A file is one commit: it lands completely or
+not at all.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,16 +16,16 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from holdfast.errors import InvalidArgumentError, NotFoundError
-from holdfast.flows.work import Backfill
-from holdfast.pipeline.hadoop_files import HadoopFiles
+from holdfast.flows.run_specs import Backfill
 from holdfast.pipeline.runs.backfill import Filler
 from holdfast.pipeline.runs.execution import Execution
+from holdfast.pipeline.spark.hadoop_files import HadoopFiles
 
 OF_A_FILE = -1
-"""The partition of rows that come from no partition."""
+"""The partition number of rows without a source coordinate."""
 
 LISTED = 1_000
-"""Files that the run's result names one by one."""
+"""The maximum number of files in the run's result."""
 
 _COORDINATE = {"topic", "partition", "offset"}
 _ONE_TASK = str(2**62)
@@ -37,7 +38,7 @@ _RECORD = """
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file with its content's identity."""
+    """A file and the hash of its content."""
 
     path: str
     digest: str
@@ -51,7 +52,7 @@ class FileBackfill:
     """Lands the rows of files."""
 
     def __init__(self, filler: Filler, execution: Execution) -> None:
-        work = execution.run.request.work
+        work = execution.run.request.spec
         assert isinstance(work, Backfill)
         self._filler = filler
         self._execution = execution
@@ -59,31 +60,33 @@ class FileBackfill:
         self._files = HadoopFiles(filler.session)
 
     def carry_out(self) -> Mapping[str, Any]:
-        """-> the run's result"""
+        """Returns the run's result."""
         paths = [path for pattern in self._work.files for path in self._find(pattern)]
         self._execution.begin({"unit": "files"}, len(paths))
-        outcomes, added = [], 0
+        results, added = [], 0
         for done, path in enumerate(paths, 1):
             self._filler.landed(self._execution)
             file = InputFile(path, self._files.sha256(path))
             landed = self._land(file)
             added += landed
-            outcomes.append({"file": path, "sha256": file.digest, "added": landed})
+            results.append({"file": path, "sha256": file.digest, "added": landed})
             self._execution.reach(done)
-        return {"added": added, "files": len(outcomes), "each": outcomes[:LISTED]}
+        return {"added": added, "files": len(results), "each": results[:LISTED]}
 
     def _find(self, pattern: str) -> list[str]:
-        found = self._files.find(pattern)
-        if not found:
-            raise NotFoundError(f"The pipeline finds no file {pattern!r}.")
-        return found
+        paths = self._files.find(pattern)
+        if not paths:
+            raise NotFoundError(
+                f"No file matches {pattern!r} on the pipeline's machine. Check the path."
+            )
+        return paths
 
     def _land(self, file: InputFile) -> int:
         rows = self._rows(file)
         events = self._filler.flow.names.events
         if "offset" not in rows.columns:
-            there = self._filler.table().where(sql.col("topic") == file.topic)
-            if there.limit(1).count():
+            existing = self._filler.table().where(sql.col("topic") == file.topic)
+            if existing.limit(1).count():
                 return 0
             numbered = rows.withColumns(
                 {
@@ -100,7 +103,7 @@ class FileBackfill:
         )
 
     def _before_the_stream(self, rows: DataFrame) -> DataFrame:
-        """What lies behind its position the stream lands itself."""
+        """The rows before the stream's position: the stream lands later events itself."""
         ends = self._filler.landed(self._execution).positions
         within = sql.lit(False)
         for partition, end in ends.items():
@@ -112,7 +115,8 @@ class FileBackfill:
         other = rows.where(sql.col("topic") != events).select("topic").first()
         if other is not None:
             raise InvalidArgumentError(
-                f"{file.path} has events of {other['topic']}, and this flow's are of {events}."
+                f"{file.path} contains events of {other['topic']}, but this flow's topic is "
+                f"{events}."
             )
 
     def _rows(self, file: InputFile) -> DataFrame:
@@ -122,8 +126,8 @@ class FileBackfill:
 
 
 def _of_parquet(session: SparkSession, path: str, work: Backfill) -> DataFrame:
-    """Rows of the raw zone's form, if there is a column `value`; else each row is an event whose
-    value is the row as JSON."""
+    """Rows with the raw zone's columns if there is a column `value`; otherwise each row is an event
+    whose value is the row as JSON."""
     rows = session.read.parquet(path).select("*", sql.col("_metadata.row_index").alias("row"))
     names = set(rows.columns) - {"row"}
     if "value" in names and not work.key_from and not work.time_from:
@@ -152,9 +156,9 @@ def _of_json_lines(session: SparkSession, path: str, work: Backfill) -> DataFram
     line = sql.col("line")
     if work.key_from or work.time_from or not _are_records(lines):
         key = sql.get_json_object(line, work.key_from) if work.key_from else sql.lit(None)
-        said = sql.get_json_object(line, work.time_from) if work.time_from else sql.lit(None)
-        number = sql.timestamp_millis(said.try_cast("bigint"))
-        return _events(lines, key, line, sql.coalesce(number, said.try_cast("timestamp")))
+        time = sql.get_json_object(line, work.time_from) if work.time_from else sql.lit(None)
+        number = sql.timestamp_millis(time.try_cast("bigint"))
+        return _events(lines, key, line, sql.coalesce(number, time.try_cast("timestamp")))
     record = sql.from_json(line, _RECORD)
     headers = sql.transform(
         record["headers"],
@@ -171,11 +175,11 @@ def _of_json_lines(session: SparkSession, path: str, work: Backfill) -> DataFram
 
 
 def numbered_lines(session: SparkSession, path: str) -> DataFrame:
-    """The lines that are not empty, each with its number from 0 on: columns row and line."""
-    alone = session.newSession()  # with a setting of its own: lines are counted by one task
-    alone.conf.set("spark.sql.files.maxPartitionBytes", _ONE_TASK)
-    alone.conf.set("spark.sql.files.minPartitionNum", "1")
-    lines = alone.read.option("lineSep", "\n").text(path)
+    """The non-empty lines, each with its number from 0 on: columns row and line."""
+    sibling = session.newSession()  # with its own settings: one task must count all lines
+    sibling.conf.set("spark.sql.files.maxPartitionBytes", _ONE_TASK)
+    sibling.conf.set("spark.sql.files.minPartitionNum", "1")
+    lines = sibling.read.option("lineSep", "\n").text(path)
     return lines.mapInArrow(_number, "row long, line string").where("trim(line) != ''")
 
 
@@ -190,8 +194,8 @@ def _number(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _are_records(lines: DataFrame) -> bool:
     first = lines.orderBy("row").limit(1)
     names = first.select(sql.json_object_keys("line").alias("names")).collect()
-    found = set(names[0]["names"] or ()) if names else set()
-    return found >= _COORDINATE and bool(found & {"value", "value_base64"})
+    fields = set(names[0]["names"] or ()) if names else set()
+    return fields >= _COORDINATE and bool(fields & {"value", "value_base64"})
 
 
 def _events(rows: DataFrame, key: Column, value: Column, time: Column) -> DataFrame:
@@ -204,9 +208,9 @@ def _events(rows: DataFrame, key: Column, value: Column, time: Column) -> DataFr
     )
 
 
-def _column(names: set[str], name: str, kind: str, instead: Column | None = None) -> Column:
-    found = sql.col(name) if name in names else (sql.lit(None) if instead is None else instead)
-    return found.cast(kind).alias(name)
+def _column(names: set[str], name: str, kind: str, default: Column | None = None) -> Column:
+    column = sql.col(name) if name in names else (sql.lit(None) if default is None else default)
+    return column.cast(kind).alias(name)
 
 
 def _bytes(parent: Column, name: str) -> Column:

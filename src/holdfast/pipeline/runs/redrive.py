@@ -1,144 +1,151 @@
-"""Redrive: dead letters through `<flow>.events` again.
+"""Redrive: sends dead letters to `<flow>.events` again.
 
-Each letter's event and the mark on its coordinate are one transaction, and one transactional id
-redrives a flow. Whoever begins with it reads the marks then: nobody else can add one. So a letter
-is redriven once, unless somebody insists, and never twice by one run.
+Each event and the mark on its letter's coordinate are one transaction, and each flow has one
+transactional id for redrives. A redrive first takes over that id and then reads the marks: no one
+else can add one from then on. So a letter is redriven once, unless the request says `again`, and
+never twice by one run.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from time import time
 from typing import Any, Literal
 
-from confluent_kafka import KafkaException
-
+from holdfast import faults
 from holdfast.client.connection import Connection
 from holdfast.client.dead_letters import ATTEMPT
 from holdfast.client.planned_topics import make_table
 from holdfast.client.positions import Offsets, Partition
 from holdfast.client.source import Header
 from holdfast.client.topics import Topics
+from holdfast.clock import now_ms
 from holdfast.errors import NotFoundError, RecordTooLargeError
 from holdfast.flows.redriven import REDRIVEN_TOPIC, Mark, encode_mark
 from holdfast.flows.registry import FlowDefinition
-from holdfast.flows.work import Coordinate, Redrive
-from holdfast.pipeline import faults
-from holdfast.pipeline.events import TOO_LARGE
+from holdfast.flows.run_specs import Coordinate, Redrive
+from holdfast.kafka.record_size import wire_size
+from holdfast.kafka.transactions import Transactions
+from holdfast.pipeline.gate.events import TOO_LARGE
+from holdfast.pipeline.gate.sizes import SizeLimits
+from holdfast.pipeline.gate.writer import produce_with_backpressure
 from holdfast.pipeline.runs.dead_letters import (
     REDRIVE_RUN,
     REDRIVE_SOURCE,
     Letter,
-    is_meant,
+    matches,
     read_letters,
     read_marks,
 )
 from holdfast.pipeline.runs.execution import Execution
 from holdfast.pipeline.runs.slices import ORIGINAL_TIME, keeps_from
-from holdfast.pipeline.transactions import Transactions
-from holdfast.pipeline.writer import insist
 
 AT_ONCE = 500
-"""Letters of one transaction."""
+"""The maximum number of letters in one transaction."""
 LISTED = 1_000
-"""Outcomes that the run's result names one by one; of all it has the counts."""
+"""The maximum number of letters in the run's result; its counts cover all letters."""
 
 OutcomeName = Literal["redriven", "redriven before", "value left out", "too large", "not found"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one letter."""
+class LetterResult:
+    """The result for one letter."""
 
     letter: Coordinate
     outcome: OutcomeName
     attempt: int | None = None
     run: str | None = None
-    """Of one that was redriven before: by which run."""
+    """The run that redrove the letter before."""
 
     def fields(self) -> dict[str, Any]:
-        given = {"outcome": self.outcome, "attempt": self.attempt, "run": self.run}
-        return {"letter": str(self.letter)} | {k: v for k, v in given.items() if v is not None}
+        fields = {"outcome": self.outcome, "attempt": self.attempt, "run": self.run}
+        return {"letter": str(self.letter)} | {k: v for k, v in fields.items() if v is not None}
 
 
 class RedriveRun:
-    """Carries one redrive out, or on."""
+    """Executes one redrive, from its start or after an interruption."""
 
     def __init__(self, connection: Connection, flow: FlowDefinition, execution: Execution) -> None:
-        work = execution.run.request.work
+        work = execution.run.request.spec
         assert isinstance(work, Redrive)
         self._connection = connection
         self._flow = flow
         self._execution = execution
         self._work = work
-        self._transactions = Transactions(connection, f"holdfast.{flow.name}.redrive", {})
+        self._limits = SizeLimits(connection.settings, [flow.names.events])
+        self._transactions = Transactions(connection, f"holdfast.{flow.name}.redrive", 1)
         self._marks: dict[Coordinate, Mark] = {}
         self._keeps_from = 0
-        self._outcomes: list[Outcome] = []
+        self._results: list[LetterResult] = []
 
     def carry_out(self) -> Mapping[str, Any]:
-        """-> the run's result"""
+        """Returns the run's result."""
         make_table(self._connection, REDRIVEN_TOPIC)
         retention = Topics(self._connection).config(self._flow.names.events)["retention.ms"].value
-        self._keeps_from = keeps_from(int(retention), _now())
+        self._keeps_from = keeps_from(int(retention), now_ms())
         try:
-            self._begin_anew()
+            self._renew()
             self._redrive(self._ranges())
         finally:
             self._transactions.close()
         return self._result()
 
-    def _begin_anew(self) -> None:
+    def _renew(self) -> None:
+        """Take over the transactional id, and read the marks."""
+        self._transactions.batch_bytes = self._limits.batch_bytes
         self._transactions.renew()
         self._marks = read_marks(self._connection, self._flow)
 
     def _ranges(self) -> dict[int, tuple[int, int]]:
-        """Where the letters stand; fixed when the run begins, so that one that fails again, and
-        comes back, is not redriven by the same run."""
+        """The ranges of the letters. They are fixed when the run starts, so that a letter that
+        fails again is not redriven by the same run."""
         plan = self._execution.progress.plan
         if "ends" in plan:
             ends = {int(p): int(end) for p, end in plan["ends"].items()}
         else:
-            places = [Partition(self._flow.names.dlq, p) for p in range(self._flow.partitions)]
-            found = Offsets(self._connection).ends(places)
-            ends = {place.number: found[place] for place in places}
+            partitions = [Partition(self._flow.names.dlq, p) for p in range(self._flow.partitions)]
+            ends = {p.number: end for p, end in Offsets(self._connection).ends(partitions).items()}
             unit = {"unit": "letters"}
             self._execution.begin({**unit, "ends": {str(p): end for p, end in ends.items()}}, None)
-        places = [Partition(self._flow.names.dlq, p) for p in ends]
-        starts = Offsets(self._connection).starts(places)
-        ranges = {p.number: (starts[p], max(starts[p], ends[p.number])) for p in places}
+        partitions = [Partition(self._flow.names.dlq, p) for p in ends]
+        starts = Offsets(self._connection).starts(partitions)
+        ranges = {p.number: (starts[p], max(starts[p], ends[p.number])) for p in partitions}
         return _around(self._work.letters, ranges) if self._work.letters else ranges
 
     def _redrive(self, ranges: Mapping[int, tuple[int, int]]) -> None:
         waiting: list[Letter] = []
         missing = set(self._work.letters)
-        seen = 0
+        count = 0
         for letter in read_letters(self._connection, self._flow.names.dlq, ranges):
-            if not is_meant(letter, self._work):
+            if not matches(letter, self._work):
                 continue
-            seen += 1
-            missing.discard(letter.place)
-            if self._is_to_be_sent(letter):
+            count += 1
+            missing.discard(letter.coordinate)
+            if self._must_be_sent(letter):
                 waiting.append(letter)
             if len(waiting) == AT_ONCE:
                 self._send(waiting)
                 waiting = []
-                self._execution.reach(len(self._outcomes))
+                self._execution.reach(len(self._results))
         self._send(waiting)
-        self._outcomes += [Outcome(letter, "not found") for letter in sorted(missing)]
-        self._execution.reach(len(self._outcomes), seen + len(missing))
+        self._results += [LetterResult(letter, "not found") for letter in sorted(missing)]
+        self._execution.reach(len(self._results), count + len(missing))
 
-    def _is_to_be_sent(self, letter: Letter) -> bool:
-        mark = self._marks.get(letter.place)
+    def _must_be_sent(self, letter: Letter) -> bool:
+        mark = self._marks.get(letter.coordinate)
         if mark is not None and mark.run == self._execution.run.id:
             # By an earlier attempt of this run, before a crash.
-            self._outcomes.append(Outcome(letter.place, "redriven", mark.attempt))
+            self._results.append(LetterResult(letter.coordinate, "redriven", mark.attempt))
             return False
         if mark is not None and not self._work.again:
-            self._outcomes.append(Outcome(letter.place, "redriven before", run=mark.run))
+            self._results.append(LetterResult(letter.coordinate, "redriven before", run=mark.run))
             return False
         if letter.reason == TOO_LARGE and letter.value is None and self._work.value is None:
-            self._outcomes.append(Outcome(letter.place, "value left out"))
+            self._results.append(LetterResult(letter.coordinate, "value left out"))
+            return False
+        value, headers, _ = self._event(letter, now_ms())
+        if wire_size(letter.key, value, headers) > self._limits.of(self._flow.names.events):
+            self._results.append(LetterResult(letter.coordinate, "too large"))
             return False
         return True
 
@@ -147,30 +154,33 @@ class RedriveRun:
             return
         try:
             self._commit(letters)
-        except RecordTooLargeError:
-            self._begin_anew()
+        except RecordTooLargeError:  # the topic's limit was lowered meanwhile
+            self._limits.refresh()
+            self._renew()
             if len(letters) == 1:
-                self._outcomes.append(Outcome(letters[0].place, "too large"))
+                self._results.append(LetterResult(letters[0].coordinate, "too large"))
                 return
-            for letter in letters:
-                self._send([letter])
+            half = len(letters) // 2
+            self._send(letters[:half])
+            self._send(letters[half:])
             return
-        self._outcomes += [
-            Outcome(letter.place, "redriven", letter.attempt + 1) for letter in letters
+        self._results += [
+            LetterResult(letter.coordinate, "redriven", self._next_attempt(letter))
+            for letter in letters
         ]
 
     def _commit(self, letters: Sequence[Letter]) -> None:
         """One transaction: the events, and a mark on each letter."""
         request = self._execution.run.request
         producer = self._transactions.begin()
-        now = _now()
+        now = now_ms()
         for letter in letters:
             mark = Mark(
-                letter=letter.place,
+                letter=letter.coordinate,
                 run=request.id,
                 actor=request.actor,
                 at=now,
-                attempt=letter.attempt + 1,
+                attempt=self._next_attempt(letter),
             )
             key, value = encode_mark(self._flow, mark)
             producer.produce(REDRIVEN_TOPIC, value, key)
@@ -179,48 +189,56 @@ class RedriveRun:
         self._transactions.commit()
         faults.reach("redrive-after-commit")
 
-    def _produce_event(self, producer: Any, letter: Letter, now: int) -> None:
+    def _next_attempt(self, letter: Letter) -> int:
+        return letter.attempt(self._marks) + 1
+
+    def _event(self, letter: Letter, now: int) -> tuple[bytes | None, list[Header], int]:
+        """Value, headers and time of the event that is sent."""
         headers: list[Header] = [
-            *letter.own_headers(),
+            *letter.own_headers(self._marks),
             (REDRIVE_RUN, self._execution.run.id.encode()),
-            (REDRIVE_SOURCE, str(letter.place).encode()),
-            (ATTEMPT, str(letter.attempt + 1).encode()),
+            (REDRIVE_SOURCE, str(letter.coordinate).encode()),
+            (ATTEMPT, str(self._next_attempt(letter)).encode()),
         ]
         timestamp = letter.timestamp
         if timestamp < self._keeps_from:
             headers.append((ORIGINAL_TIME, str(timestamp).encode()))
             timestamp = now
         value = letter.value if self._work.value is None else self._work.value
-        # A letter stands in the partition that its event came from, and goes back there.
-        arguments = (self._flow.names.events, value, letter.key, letter.place.partition)
-        try:
-            producer.produce(*arguments, None, None, timestamp, headers)
-        except (BufferError, KafkaException) as error:
-            insist(producer, error, *arguments, timestamp, headers)
+        return value, headers, timestamp
+
+    def _produce_event(self, producer: Any, letter: Letter, now: int) -> None:
+        value, headers, timestamp = self._event(letter, now)
+        # A letter is in the partition of its event, and returns to that partition.
+        produce_with_backpressure(
+            producer,
+            self._flow.names.events,
+            value,
+            letter.key,
+            letter.coordinate.partition,
+            timestamp,
+            headers,
+        )
 
     def _result(self) -> Mapping[str, Any]:
-        counts = Counter(each.outcome for each in self._outcomes)
+        counts = Counter(each.outcome for each in self._results)
         return {
-            "letters": len(self._outcomes),
+            "letters": len(self._results),
             "outcomes": dict(sorted(counts.items())),
-            "each": [each.fields() for each in self._outcomes[:LISTED]],
+            "each": [each.fields() for each in self._results[:LISTED]],
         }
 
 
 def _around(
     letters: Sequence[Coordinate], ranges: Mapping[int, tuple[int, int]]
 ) -> dict[int, tuple[int, int]]:
-    """Those parts of the ranges in which the letters stand."""
-    found: dict[int, tuple[int, int]] = {}
+    """The parts of the ranges that contain the letters."""
+    parts: dict[int, tuple[int, int]] = {}
     for letter in letters:
         if letter.partition not in ranges:
             raise NotFoundError(f"There is no partition {letter.partition} of dead letters.")
         start, end = ranges[letter.partition]
-        known = found.get(letter.partition, (letter.offset, letter.offset + 1))
-        first, last = min(known[0], letter.offset), max(known[1], letter.offset + 1)
-        found[letter.partition] = max(start, first), min(end, last)
-    return found
-
-
-def _now() -> int:
-    return round(time() * 1000)
+        first, last = parts.get(letter.partition, (letter.offset, letter.offset + 1))
+        first, last = min(first, letter.offset), max(last, letter.offset + 1)
+        parts[letter.partition] = max(start, first), min(end, last)
+    return parts
