@@ -1,6 +1,21 @@
 """A run loop for Python consumers whose pauses cannot race: a drop-in for sentry-arroyo's.
 
 Strategies, factories, policies and types are sentry-arroyo's own.
+
+| module | content |
+|---|---|
+| `commits` | commits the offsets that the strategies have finished, as the policy allows |
+| `dead_letters` | sends invalid messages to the dead-letter producer, up to a limit |
+| `fetcher` | reads messages from librdkafka in batches and returns them one by one |
+| `kafka_consumer` | Arroyo's consumer interface on confluent-kafka, with batched reads |
+| `kafka_settings` | parses an Arroyo consumer configuration |
+| `metrics` | the loop's metrics, under sentry-arroyo's names, sent once a second |
+| `partition_buffer` | fetched messages of one partition that were not returned yet |
+| `pauses` | pauses of partitions, by owner |
+| `processor` | the run loop |
+| `stall` | logs all stacks if a loop hangs |
+| `synchronized` | a consumer that stays behind other consumer groups |
+| `values` | faster versions of Arroyo's `Partition` and `BrokerValue` |
 """
 
 try:

@@ -1,4 +1,4 @@
-"""What the strategies have finished, and when that is committed."""
+"""Commits the offsets that the strategies have finished, as the commit policy allows."""
 
 import logging
 import time
@@ -15,10 +15,10 @@ logger = logging.getLogger(__name__)
 
 
 class Commits(Generic[TStrategyPayload]):
-    """Takes the commits of one strategy at a time and passes them on as the policy says.
+    """Takes the commits of one strategy at a time, and commits them as the policy allows.
 
-    A strategy that was closed can no longer commit: what it did not finish in time is handed to
-    the next one, and its late commits would go past that.
+    A closed strategy can no longer commit: the next one gets its unfinished messages again, and a
+    late commit would skip them.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Commits(Generic[TStrategyPayload]):
     ) -> None:
         self._consumer = consumer
         self._policy = policy.get_state_machine()
-        # A policy that looks only at the time need not be asked before it: this is the path of
+        # A policy that depends only on time is not called before that time: this code runs for
         # every message.
         self._only_every = (
             policy.min_commit_frequency_sec
@@ -62,7 +62,7 @@ class Commits(Generic[TStrategyPayload]):
         return commit
 
     def end(self) -> Mapping[Partition, int]:
-        """Take no more commits. -> up to where each partition is finished"""
+        """Take no more commits. Returns the first unfinished offset of each partition."""
         if self._pending:
             self._consumer.stage_offsets(self._pending)
         finished = {**self._finished, **self._pending}
@@ -70,12 +70,12 @@ class Commits(Generic[TStrategyPayload]):
         return finished
 
     def abandon(self) -> None:
-        """Take no more commits, and forget those that were not passed on."""
+        """Take no more commits, and drop those that were not committed."""
         self._pending = {}
 
     def _flush(self) -> None:
         pending = self._pending
-        # A dead letter must be safe before the offset behind it is.
+        # A dead letter must be acknowledged before a later offset is committed.
         self._dead_letters.flush(pending)
         self._consumer.stage_offsets(pending)
         self._consumer.commit_offsets()

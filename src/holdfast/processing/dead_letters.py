@@ -1,4 +1,4 @@
-"""What becomes of messages that a strategy calls invalid."""
+"""Sends messages that a strategy reports as invalid to the dead-letter producer, up to a limit."""
 
 import logging
 from collections import deque
@@ -16,11 +16,11 @@ from holdfast.processing.metrics import LoopMetrics
 logger = logging.getLogger(__name__)
 
 MAX_PENDING_PER_PARTITION = 2000
-"""Dead letters on their way to the broker before the loop waits for the oldest (Arroyo's bound)."""
+"""Unacknowledged dead letters before the loop waits for the oldest (Arroyo's limit)."""
 
 
 class DlqLimitExceededError(TerminalError, RuntimeError):
-    """More invalid messages than the policy's limit allows. The consumer stops before this one."""
+    """More invalid messages than the policy allows. The consumer stops before this message."""
 
 
 @dataclass(slots=True)
@@ -41,21 +41,21 @@ class InvalidCounts:
         return self.next_offset - self.run_start
 
     def record(self, offset: int) -> None:
-        """Count `offset` as invalid. Everything between it and the one before was valid."""
+        """Count `offset` as invalid. All offsets since the last invalid one were valid."""
         self.invalid += 1
         if offset >= self.next_offset:
             if offset > self.next_offset:
                 self.valid += offset - self.next_offset
                 self.run_start = offset
             self.next_offset = offset + 1
-        else:  # out of order: it was taken for valid
+        else:  # out of order: it was counted as valid
             self.valid = max(0, self.valid - 1)
             if offset == self.run_start - 1:
                 self.run_start = offset
 
     def allowed_by(self, limit: DlqLimit) -> bool:
         if limit.max_invalid_ratio is not None and (
-            # No valid message at all is a sign of something worse than bad messages.
+            # If no message at all is valid, the problem is probably not the messages.
             self.valid == 0 or self.invalid / self.valid > limit.max_invalid_ratio
         ):
             return False
@@ -76,11 +76,11 @@ class _PartitionState(Generic[TStrategyPayload]):
 
 
 class DeadLetters(Generic[TStrategyPayload]):
-    """Sends invalid messages where the policy says, each once, and stops at the policy's limit.
+    """Sends each invalid message once, as the policy says, and stops at the policy's limit.
 
-    Keeps the messages in flight, so that an `InvalidMessage`, which names only an offset, finds its
-    message. Counts belong to one ownership of a partition: assigning others does not reset them.
-    Without a policy, invalid messages are dropped.
+    Keeps the messages in flight, because an `InvalidMessage` contains only an offset. Counts last
+    while a partition is assigned: an assignment of other partitions does not reset them. Without a
+    policy, invalid messages are dropped.
     """
 
     def __init__(self, policy: DlqPolicy[TStrategyPayload] | None, metrics: LoopMetrics) -> None:
@@ -90,18 +90,18 @@ class DeadLetters(Generic[TStrategyPayload]):
 
     @property
     def enabled(self) -> bool:
-        """Whether there is a policy. Without one, nothing in flight need be remembered."""
+        """Returns True if there is a policy. Without one, messages in flight are not kept."""
         return self._policy is not None
 
     def assigned(self, offsets: Mapping[Partition, int]) -> None:
-        """Begin an ownership of these partitions at these offsets."""
+        """These partitions were assigned, starting at these offsets."""
         for partition, offset in offsets.items():
             self._partitions[partition] = _PartitionState(
                 InvalidCounts.starting_at(offset), self._custom_counts(partition, offset)
             )
 
     def _custom_counts(self, partition: Partition, offset: int) -> DlqLimitState | None:
-        """A producer's own way of counting, if it has one. Arroyo's takes too many for valid."""
+        """The producer's own counts, if it has any. Arroyo's default counts too many as valid."""
         if self._policy is None:
             return None
         state = self._policy.producer.build_initial_state(self._policy.limit, {partition: offset})
@@ -112,12 +112,12 @@ class DeadLetters(Generic[TStrategyPayload]):
             self._partitions.pop(partition, None)
 
     def received(self, message: BrokerValue[TStrategyPayload]) -> None:
-        """Remember a message until a commit covers it. Called for each one, only with a policy."""
+        """Keep a message until a commit covers it. Called for every message, only with a policy."""
         state = self._partitions.get(message.partition)
         if state is None or self._policy is None:
             return
-        bound = self._policy.max_buffered_messages_per_partition
-        if bound is not None and len(state.in_flight) >= bound:
+        limit = self._policy.max_buffered_messages_per_partition
+        if limit is not None and len(state.in_flight) >= limit:
             self._metrics.backend.increment(
                 "arroyo.consumer.dlq_buffer.exceeded",
                 tags={"partition_id": str(message.partition.index)},
@@ -126,7 +126,7 @@ class DeadLetters(Generic[TStrategyPayload]):
         state.in_flight.append(message)
 
     def covered(self, offsets: Mapping[Partition, int]) -> None:
-        """Forget what lies below these offsets: it is finished."""
+        """Drop the messages below these offsets: they are finished."""
         for partition, offset in offsets.items():
             state = self._partitions.get(partition)
             if state is None:
@@ -138,22 +138,22 @@ class DeadLetters(Generic[TStrategyPayload]):
                 state.settled = {o for o in state.settled if o >= offset}
 
     def rewound(self, partition: Partition, offset: int) -> None:
-        """Forget what lies at or above this offset: it will be received again."""
+        """Drop the messages from this offset on: they will be received again."""
         state = self._partitions.get(partition)
         while state and state.in_flight and state.in_flight[-1].offset >= offset:
             state.in_flight.pop()
 
     def first_unsettled(self, partition: Partition, offset: int) -> int:
-        """The first offset, from `offset` on, that has not been dead-lettered."""
+        """The first offset from `offset` on that was not dead-lettered."""
         state = self._partitions.get(partition)
         while state and offset in state.settled:
             offset += 1
         return offset
 
     def reject(self, invalid: InvalidMessage) -> None:
-        """Dead-letter a message; one that is named again is neither sent nor counted again.
+        """Dead-letter a message. A repeated call for the same message does nothing.
 
-        Raises `DlqLimitExceededError` if the limit does not allow it.
+        Raises `DlqLimitExceededError` if the limit is exceeded.
         """
         state = self._partitions.get(invalid.partition)
         if state is not None and invalid.offset in state.settled:
@@ -200,8 +200,8 @@ class DeadLetters(Generic[TStrategyPayload]):
                 f"The limit on dead letters is reached at {message.partition}, offset "
                 f"{message.offset}: {state.counts.invalid} invalid messages since the partition "
                 f"was assigned, {state.counts.consecutive} of them in a row. The consumer stops "
-                "before this one. Repair the messages' source or the code that refuses them, "
-                "or raise the limit."
+                "before this message. Fix the source of the messages or the code that refuses "
+                "them, or raise the limit."
             )
 
     def _produce(
@@ -220,22 +220,21 @@ class DeadLetters(Generic[TStrategyPayload]):
             pending.append((message, policy.producer.produce(message, reason)))
         except Exception:
             logger.exception(
-                "The invalid message %s:%s could not be handed to the dead-letter producer, and is "
-                "dropped.",
+                "The dead-letter producer failed for the invalid message %s:%s, which is dropped.",
                 message.partition,
                 message.offset,
             )
             self._metrics.count("arroyo.consumer.dlq.dropped_messages")
 
     def flush(self, offsets: Mapping[Partition, int]) -> None:
-        """Wait until all dead letters below these offsets are acknowledged; raise if one is not."""
+        """Wait until all dead letters below these offsets are acknowledged; raise if one failed."""
         for partition, offset in offsets.items():
             state = self._partitions.get(partition)
             while state and state.pending and state.pending[0][0].offset < offset:
                 state.pending.popleft()[1].result()
 
     def report(self) -> None:
-        """Send the gauges of what is in flight."""
+        """Send the gauges of messages in flight."""
         if self._policy is None:
             return
         backend = self._metrics.backend

@@ -1,4 +1,4 @@
-"""Takes messages from librdkafka in batches and hands them out one by one."""
+"""Reads messages from librdkafka in batches and returns them one by one."""
 
 import time
 from collections import deque
@@ -13,19 +13,19 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from holdfast.processing.partition_buffer import FetchedMessage, PartitionBuffer
 
 MAX_BATCH = 1000
-"""Messages taken at once: enough to hide the cost of the call."""
+"""Messages per call: enough to hide the cost of the call."""
 FULL_MESSAGES = 4000
 FULL_BYTES = 8 << 20
-"""A partition's buffer is full with this many messages, or about so many bytes."""
+"""A partition's buffer is full with this many messages, or about this many bytes."""
 SERVE_EVERY_SECONDS = 0.1
-"""librdkafka is polled at least so often while there are messages to hand out, so that rebalances
+"""librdkafka is polled at least this often while there are messages to return, so that rebalances
 are served and `max.poll.interval.ms` is kept."""
 RESUME_CHECK_SECONDS = 0.01
-"""A wait for messages looks up so often while partitions are paused: another thread may resume."""
+"""While partitions are paused, a wait ends this often to check if another thread has resumed."""
 SHORTEST_WAIT_SECONDS = 0.001
-"""librdkafka counts in milliseconds: less would be no wait at all, over and over."""
+"""librdkafka counts in milliseconds: a shorter wait would be a busy loop."""
 LONGEST_WAIT_SECONDS = 1.0
-"""A wait without end comes back so often, so that signals are served."""
+"""A wait without a timeout ends this often, so that signals are served."""
 
 _SEEK_AGAIN = {KafkaError._STATE, KafkaError._PREV_IN_PROGRESS, KafkaError._TIMED_OUT}
 _OUT_OF_RANGE = {KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET}
@@ -34,9 +34,9 @@ _OUT_OF_RANGE = {KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET}
 class Fetcher:
     """The buffers of the assigned partitions, filled from librdkafka.
 
-    Everything that is asked of librdkafka happens in `poll`: `seek` only notes it. A partition is
-    paused in librdkafka only while its buffer is full, because that throws away what librdkafka
-    has fetched ahead.
+    All calls to librdkafka happen in `poll`: `seek` only records its target. A partition is paused
+    in librdkafka only while its buffer is full, because a pause discards what librdkafka has
+    fetched ahead.
     """
 
     def __init__(self, consumer: Consumer) -> None:
@@ -54,7 +54,7 @@ class Fetcher:
     # -- the assignment
 
     def add(self, partition: Partition, offset: int) -> None:
-        """Begin with a partition that librdkafka has been told to fetch from `offset` on."""
+        """Add a partition that librdkafka fetches from `offset` on."""
         self.remove(partition)
         buffer = PartitionBuffer(partition, offset)
         self._buffers[partition] = buffer
@@ -63,7 +63,7 @@ class Fetcher:
         self._added_in_call.add(partition)
 
     def remove(self, partition: Partition) -> None:
-        """Drop a partition and what is buffered of it, if it is there."""
+        """Drop a partition and its buffer, if it is assigned."""
         buffer = self._buffers.pop(partition, None)
         if buffer is not None:
             del self._by_name[partition.topic.name, partition.index]
@@ -72,7 +72,7 @@ class Fetcher:
             self._current = None
 
     def positions(self) -> dict[Partition, int]:
-        """The offset of the next message to be handed out, for each partition."""
+        """The offset of the next message to return, for each partition."""
         return {partition: buffer.position for partition, buffer in self._buffers.items()}
 
     def seek(self, offsets: Mapping[Partition, int]) -> None:
@@ -81,13 +81,13 @@ class Fetcher:
             self._to_seek.add(partition)
 
     def show_paused(self, partitions: Iterable[Partition], paused: bool) -> None:
-        """Withhold these partitions' messages, or hand them out again. From any thread."""
+        """Withhold these partitions' messages, or return them again. Thread-safe."""
         for partition in partitions:
             buffer = self._buffers.get(partition)
             if buffer is not None:
                 buffer.paused = paused
 
-    # -- handing out
+    # -- returning messages
 
     def poll(self, timeout: float | None) -> BrokerValue[KafkaPayload] | None:
         buffer = self._current
@@ -101,9 +101,9 @@ class Fetcher:
         return self._poll_librdkafka(timeout)
 
     def at_hand(self, seconds: float) -> Iterator[BrokerValue[KafkaPayload]]:
-        """Messages of one partition that need not be waited for, for so long.
+        """Buffered messages of one partition, for up to `seconds`.
 
-        Runs no callbacks. Each is handed out when it is taken, as by `poll`.
+        Runs no callbacks. Each message counts as returned when it is taken, as by `poll`.
         """
         end, now = min(self._serve_at, time.monotonic() + seconds), time.monotonic
         buffer = self._current
@@ -140,12 +140,12 @@ class Fetcher:
         self._current = None
         return None
 
-    # -- taking in
+    # -- reading from librdkafka
 
     def _serve(self) -> None:
-        """Take what librdkafka has, without waiting, and let it run its callbacks."""
-        self._keep_in_step()
-        self._turns.rotate(-1)  # the next partition's turn, however full this one is
+        """Read the messages that librdkafka has, without waiting, and let it run its callbacks."""
+        self._control()
+        self._turns.rotate(-1)  # the next partition's turn, even if this one has more
         self._added_in_call.clear()
         batch = self._consumer.consume(self._room, 0.0)
         self._serve_at = time.monotonic() + SERVE_EVERY_SECONDS
@@ -156,23 +156,23 @@ class Fetcher:
         """Wait for one message, no longer than `seconds`."""
         if any(buffer.paused for buffer in self._turns):
             seconds = min(seconds, RESUME_CHECK_SECONDS)
-        self._keep_in_step()
+        self._control()
         message = self._consumer.poll(seconds)
-        # One message comes after the callbacks that ran in its call: it belongs to the partitions
-        # that they added.
+        # `poll` returns its message after the callbacks that ran in the call, so the message
+        # belongs to the partitions that they added.
         self._added_in_call.clear()
         if message is not None:
             self._take_in([message])
 
     def _take_in(self, batch: list[FetchedMessage]) -> None:
-        """Sort a batch into the buffers, then raise what it reports of no partition."""
+        """Sort a batch into the buffers, then raise an error that belongs to no partition."""
         fault: Exception | None = None
         self._measure(batch)
         if any(map(Message.error, batch)):
             for faulty in filter(Message.error, batch):
                 fault = self._fault(faulty) or fault
             batch = [message for message in batch if message.error() is None]
-        # Messages of a partition come in runs, and are moved as such.
+        # Messages of a partition come in runs, and each run is moved at once.
         for topic, of_topic in groupby(batch, Message.topic):
             for index, run in groupby(of_topic, Message.partition):
                 self._take_run(topic, index, [*run])
@@ -180,29 +180,30 @@ class Fetcher:
             raise fault
 
     def _take_run(self, topic: str | None, index: int | None, run: list[FetchedMessage]) -> None:
-        """Buffer messages of one partition, which come in offset order."""
+        """Buffer messages of one partition, which are in offset order."""
         buffer = self._open_buffer(topic, index)
         if buffer is None:
             return
-        if run[0].offset() < buffer.fetched:  # what was there already
+        if run[0].offset() < buffer.fetched:  # already buffered
             run = [message for message in run if message.offset() >= buffer.fetched]
         if run:
             buffer.messages.extend(run)
             buffer.fetched = run[-1].offset() + 1
 
     def _open_buffer(self, topic: str | None, index: int | None) -> PartitionBuffer | None:
-        """Where a message of this batch goes. None: nowhere, it will be fetched again if needed."""
+        """The buffer for a message of this batch; None if the message is dropped (it is fetched
+        again if needed)."""
         buffer = self._by_name.get((topic, index))
         if buffer is None:
             return None
         if buffer.partition in self._added_in_call:
-            # A rebalance interrupted this batch. It may hold messages of the partition from before
-            # and from after, and they look alike.
+            # A rebalance interrupted this batch. Its messages of the partition may be from before
+            # or after the rebalance, and cannot be told apart.
             self._to_seek.add(buffer.partition)
         return None if buffer.partition in self._to_seek else buffer
 
     def _fault(self, message: FetchedMessage) -> Exception | None:
-        """Raise it later, after the partition's messages, or return it to be raised now."""
+        """Store the error for after the partition's messages, or return it to raise it now."""
         error = message.error()
         code = error.code()
         buffer = self._by_name.get((message.topic(), message.partition()))
@@ -219,21 +220,21 @@ class Fetcher:
         return None
 
     def _measure(self, batch: list[FetchedMessage]) -> None:
-        """Bound the next batch and the buffers by the size of messages as last seen."""
+        """Limit the next batch and the buffers by the size of the last messages."""
         by_bytes = max(1, FULL_BYTES * len(batch) // (sum(map(len, batch)) or 1))
         self._room = min(MAX_BATCH, by_bytes)
         self._full = min(FULL_MESSAGES, by_bytes)
 
-    # -- keeping librdkafka in step
+    # -- controlling librdkafka
 
-    def _keep_in_step(self) -> None:
-        """Before every call that fetches: what is full, and where to go on."""
-        self._stop_and_go()
+    def _control(self) -> None:
+        """Before every call that fetches: pause full partitions, resume others, and seek."""
+        self._pause_and_resume()
         if self._to_seek:
             self._seek_in_librdkafka()
 
-    def _stop_and_go(self) -> None:
-        """Stop librdkafka from sending to full buffers; let it go on when half is handed out."""
+    def _pause_and_resume(self) -> None:
+        """Pause partitions with full buffers in librdkafka; resume them when half is returned."""
         for buffer in self._turns:
             if buffer.stopped:
                 if len(buffer.messages) <= self._full // 2:
@@ -245,7 +246,7 @@ class Fetcher:
                 buffer.stopped = True
 
     def _seek_in_librdkafka(self) -> None:
-        """Make librdkafka go on where each buffer ends. Until it does, its messages are dropped."""
+        """Seek librdkafka to the end of each buffer. Its messages are dropped until that works."""
         for partition in [*self._to_seek]:
             try:
                 self._consumer.seek(_named(self._buffers[partition]))

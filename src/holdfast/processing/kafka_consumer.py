@@ -1,4 +1,4 @@
-"""Arroyo's consumer interface on confluent-kafka, taking messages in batches."""
+"""Arroyo's consumer interface on confluent-kafka, with batched reads."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +15,7 @@ from arroyo.utils.retries import BasicRetryPolicy
 from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException, TopicPartition
 from confluent_kafka import Consumer as LibrdkafkaConsumer
 
+from holdfast.client.leaving import close_member
 from holdfast.processing.fetcher import Fetcher
 from holdfast.processing.kafka_settings import KafkaSettings
 from holdfast.processing.pauses import CALLER, OwnedPausesConsumer, Owner, PauseTable
@@ -26,7 +27,7 @@ OnAssign = Callable[[Mapping[Partition, int]], None]
 OnRevoke = Callable[[Sequence[Partition]], None]
 
 REQUEST_TIMEOUT_SECONDS = 60.0
-"""How long a new assignment waits for the offsets to start from."""
+"""How long a new assignment waits for its start offsets."""
 
 _COMMIT_AGAIN = {
     KafkaError.REQUEST_TIMED_OUT,
@@ -46,13 +47,13 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
     """Reads the partitions that its consumer group assigns, from their committed offsets on.
 
     Messages are fetched in batches into a buffer for each partition. A pause withholds the buffer
-    and `resume` hands it out: nothing is fetched twice for it. A seek or a revocation drops it.
-    `tell` is the next message handed out. `tell`, `pause`, `resume` and `paused` may be called from
-    any thread; everything else belongs to the thread that polls.
+    and a resume releases it, so nothing is fetched twice. A seek or a revocation drops it. `tell`
+    returns the offset of the next message that `poll` returns. `tell`, `pause`, `resume` and
+    `paused` may be called from any thread; everything else only from the thread that polls.
 
-    Takes Arroyo's configuration and keeps its ways: explicit start offsets, `OffsetOutOfRange`
-    instead of a silent jump, staged offsets, automatic commits if asked for. Rebalances may be
-    eager, cooperative, or the broker's own (KIP-848).
+    Takes Arroyo's configuration and behaves the same way: explicit start offsets,
+    `OffsetOutOfRange` instead of a silent jump, staged offsets, optional automatic commits.
+    Rebalances may be eager, cooperative, or the broker's own (KIP-848).
     """
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
@@ -79,7 +80,7 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
         on_assign: OnAssign | None = None,
         on_revoke: OnRevoke | None = None,
     ) -> None:
-        """Subscribe to topics, instead of those before. The callbacks run inside `poll`."""
+        """Subscribe to these topics only. The callbacks run inside `poll`."""
         self._require_consuming()
         self._consumer.subscribe(
             [topic.name for topic in topics],
@@ -92,7 +93,7 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
         self._consumer.unsubscribe()
 
     def _assign(self, partitions: list[TopicPartition], on_assign: OnAssign | None) -> None:
-        # A rebalance may end while the consumer closes: what it brings is given up at once, and
+        # A rebalance may end while the consumer closes: its partitions are given up at once, and
         # the coordinator no longer answers.
         if not partitions or self._closing:
             return
@@ -103,7 +104,7 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
                     self._consumer.incremental_assign(starts)
                 else:
                     self._consumer.assign(starts)
-                # Whatever an earlier assignment left behind in librdkafka.
+                # An earlier assignment may have left pauses in librdkafka.
                 self._consumer.resume(starts)
             except Exception:
                 self._state = KafkaConsumerState.ERROR
@@ -166,7 +167,7 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
     # -- messages
 
     def poll(self, timeout: float | None = None) -> BrokerValue[KafkaPayload] | None:
-        """The next message, or None if there is none within `timeout` seconds (None: for ever).
+        """The next message, or None if there is none within `timeout` seconds (None: no limit).
 
         Runs the subscription's callbacks. Raises `TransportError`, `OffsetOutOfRange`,
         `EndOfPartition` (if enabled) and `ConsumerError` as Arroyo's consumer does.
@@ -201,7 +202,7 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
             self._fetcher.show_paused(partitions, True)
 
     def resume(self, partitions: Sequence[Partition], owner: Owner = CALLER) -> None:
-        """End the pauses of `owner`. A partition that others pause too stays paused."""
+        """End the pauses of `owner`. A partition with pauses of other owners stays paused."""
         self._require_usable()
         with self._assignment_lock:
             self._require_assigned(partitions, "resume")
@@ -209,7 +210,7 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
             self._fetcher.show_paused([p for p in partitions if p not in self._pauses], False)
 
     def paused(self, owner: Owner | None = None) -> Sequence[Partition]:
-        """What is paused: by `owner`, or by anybody."""
+        """The paused partitions: those of `owner`, or of all owners."""
         self._require_usable()
         with self._assignment_lock:
             return self._pauses.paused(owner)
@@ -217,17 +218,17 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
     # -- offsets
 
     def stage_offsets(self, offsets: Mapping[Partition, int]) -> None:
-        """Note offsets for the next `commit_offsets`, or for librdkafka's automatic commits."""
+        """Store offsets for the next `commit_offsets`, or for librdkafka's automatic commits."""
         if not self._settings.auto_commit:
             self._staged.update(offsets)
         elif offsets:
             self._consumer.store_offsets(offsets=_topic_partitions(offsets))
 
     def commit_offsets(self) -> Mapping[Partition, int] | None:
-        """Commit what is staged. -> what was committed, or None with automatic commits
+        """Commit the staged offsets. Returns the committed offsets, or None with automatic commits.
 
-        While the group rebalances, the coordinator may refuse: offsets then stay staged for the
-        next call, or go with their partitions. Whoever owns those next gets the messages again.
+        During a rebalance the coordinator may refuse. Offsets then stay staged for the next call,
+        or are dropped with their partitions, whose next owner gets the messages again.
         """
         if self._settings.auto_commit:
             return None
@@ -269,8 +270,8 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
         """Leave the group: the revocation callback runs, and nothing can be polled afterwards."""
         self._closing = True
         try:
-            self._consumer.close()
-        except RuntimeError:  # it was closed before
+            close_member(self._consumer, self._settings.librdkafka)
+        except RuntimeError:  # already closed
             pass
         self._state = KafkaConsumerState.CLOSED
 
@@ -293,9 +294,9 @@ class KafkaConsumer(OwnedPausesConsumer[KafkaPayload]):
     def _require_assigned(
         self, partitions: Sequence[Partition] | Mapping[Partition, int], verb: str
     ) -> None:
-        strangers = set(partitions).difference(self._fetcher.positions())
-        if strangers:
-            raise ConsumerError(f"cannot {verb} unassigned partitions: {strangers}")
+        unassigned = set(partitions).difference(self._fetcher.positions())
+        if unassigned:
+            raise ConsumerError(f"cannot {verb} unassigned partitions: {unassigned}")
 
 
 def _topic_partitions(offsets: Mapping[Partition, int]) -> list[TopicPartition]:

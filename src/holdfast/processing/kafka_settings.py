@@ -1,4 +1,4 @@
-"""What an Arroyo consumer configuration asks for, taken apart from what librdkafka is told."""
+"""Parses an Arroyo consumer configuration into our settings and those of librdkafka."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ _BOOLEANS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0"
 
 @dataclass(frozen=True, slots=True)
 class KafkaSettings:
-    """A configuration as `build_kafka_consumer_configuration` makes it, understood.
+    """The parsed form of a configuration from `build_kafka_consumer_configuration`.
 
-    `start` is where a partition without a committed offset begins. `incremental` is whether
+    `start` is where a partition without a committed offset begins. `incremental` is True if
     rebalances add and remove partitions instead of replacing the assignment.
     """
 
@@ -31,7 +31,7 @@ class KafkaSettings:
 
     @classmethod
     def of(cls, configuration: Mapping[str, Any]) -> "KafkaSettings":
-        """Raises `ValueError` for what cannot work, as Arroyo's consumer does."""
+        """Parse a configuration. Raises `ValueError` if it cannot work, as Arroyo's consumer."""
         config = dict(configuration)
         strict = config.pop("arroyo.strict.offset.reset", None)
         auto_commit = _boolean(config.pop("arroyo.enable.auto.commit", False))
@@ -41,7 +41,7 @@ class KafkaSettings:
                 f"'auto.offset.reset' cannot be {reset!r}: use earliest, latest or error"
             )
         if auto_commit:
-            # Which offsets are stored, and so committed, is up to `stage_offsets`.
+            # `stage_offsets` stores the offsets that librdkafka commits.
             config["enable.auto.commit"] = True
             config["enable.auto.offset.store"] = False
         else:
@@ -50,11 +50,11 @@ class KafkaSettings:
                     raise ValueError(
                         f"{name!r} must be set to false: the processor commits offsets"
                     )
-        # Start offsets are given with each assignment. A position that is out of range later is
-        # an error, not a silent jump, unless the configuration asks for the jump.
+        # Each assignment sets start offsets. A position that is out of range later raises an error
+        # instead of a silent jump, unless the configuration asks for the jump.
         config["auto.offset.reset"] = reset if strict is False else "error"
-        # librdkafka's own second between fetches of a full queue starves a loop that empties it
-        # sooner.
+        # By default librdkafka waits a second after a full queue, which starves a loop that empties
+        # the queue sooner.
         config.setdefault("fetch.queue.backoff.ms", 10)
         assignors = str(config.get("partition.assignment.strategy", ""))
         return cls(

@@ -1,4 +1,4 @@
-"""The loop's metrics, under sentry-arroyo's names, gathered and sent once a second."""
+"""The loop's metrics, under sentry-arroyo's names, collected and sent once a second."""
 
 import time
 from collections import defaultdict
@@ -10,7 +10,7 @@ SEND_EVERY_SECONDS = 1.0
 
 
 class LoopMetrics:
-    """Sums of durations and counts since they were last sent."""
+    """Durations and counts since the last time they were sent."""
 
     def __init__(self) -> None:
         self.backend = get_metrics()

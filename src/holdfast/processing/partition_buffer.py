@@ -1,4 +1,4 @@
-"""Messages of one partition between librdkafka and whoever polls."""
+"""Fetched messages of one partition that `poll` has not returned yet."""
 
 from collections import deque
 from typing import Any
@@ -9,17 +9,17 @@ from arroyo.types import Partition
 from holdfast.processing.values import FetchedValue
 
 FetchedMessage = Any
-"""A `confluent_kafka.Message`, whose types take everything in it for optional."""
+"""A `confluent_kafka.Message`. Its type hints declare every part as optional."""
 
 new_tuple = tuple.__new__
 
 
 class PartitionBuffer:
-    """What has been fetched of an assigned partition and not been handed out.
+    """The fetched messages of an assigned partition that were not returned yet.
 
-    `position` is the offset of the next message handed out, `fetched` that of the next one to
-    come from librdkafka. `fault` is an error that comes after the messages. `stopped` is whether
-    librdkafka has been told to send no more, because the buffer was full.
+    `position` is the offset of the next message to return, `fetched` that of the next message from
+    librdkafka. `fault` is an error to raise after the messages. `stopped` is True if the partition
+    is paused in librdkafka because the buffer was full.
     """
 
     __slots__ = ("fault", "fetched", "messages", "partition", "paused", "position", "stopped")
@@ -34,16 +34,16 @@ class PartitionBuffer:
         self.fault: Exception | None = None
 
     def seek(self, offset: int) -> None:
-        """Drop everything, and go on at `offset`."""
+        """Drop everything, and continue at `offset`."""
         self.messages.clear()
         self.position = self.fetched = offset
         self.fault = None
 
     def take(self) -> FetchedValue[KafkaPayload]:
-        """Hand out the next message. There must be one.
+        """Return the next message. There must be one.
 
-        It becomes a value only now: made for a whole batch ahead, the values would live through
-        several runs of the garbage collector, which took a quarter of the time.
+        The value is created only now: values created for a whole batch would live through several
+        runs of the garbage collector, which took a quarter of the time.
         """
         message = self.messages.popleft()
         offset = message.offset()

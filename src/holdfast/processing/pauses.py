@@ -1,6 +1,6 @@
-"""Who pauses which partition.
+"""Pauses of partitions, by owner.
 
-A partition is paused while any owner pauses it. An owner lets go only of its own pauses, and all
+A partition is paused while any owner pauses it. An owner can only end its own pauses, and all
 pauses of a partition end when it is revoked.
 """
 
@@ -14,11 +14,11 @@ from arroyo.types import BrokerValue, Partition, TStrategyPayload
 Owner = Hashable
 
 CALLER: Owner = "caller"
-"""Whoever calls `pause` and `resume` without a name: everybody who knows Arroyo's interface."""
+"""The owner of calls to `pause` and `resume` without an owner, as in Arroyo's interface."""
 
 
 class PauseTable:
-    """Pauses by owner, for partitions that are assigned."""
+    """Pauses of assigned partitions, by owner."""
 
     __slots__ = ("_owners",)
 
@@ -42,13 +42,13 @@ class PauseTable:
             self._owners.pop(partition, None)
 
     def paused(self, owner: Owner | None = None) -> list[Partition]:
-        """What `owner` pauses; without an owner, what anybody pauses."""
+        """The partitions that `owner` pauses; without an owner, all paused partitions."""
         if owner is None:
             return [*self._owners]
         return [p for p, owners in self._owners.items() if owner in owners]
 
     def paused_by_others(self, owner: Owner) -> list[Partition]:
-        """What somebody else than `owner` pauses, whether or not `owner` does too."""
+        """The partitions that another owner pauses, whether or not `owner` does too."""
         return [p for p, owners in self._owners.items() if owners - {owner}]
 
     def __contains__(self, partition: Partition) -> bool:
@@ -56,9 +56,9 @@ class PauseTable:
 
 
 class OwnedPausesConsumer(Consumer[TStrategyPayload]):
-    """A consumer whose `pause` and `resume` may name an owner.
+    """A consumer whose `pause` and `resume` take an owner.
 
-    Pausing keeps what was fetched, and costs next to nothing.
+    A pause keeps fetched messages, so it is cheap.
     """
 
     @abstractmethod
@@ -72,21 +72,21 @@ class OwnedPausesConsumer(Consumer[TStrategyPayload]):
 
     @abstractmethod
     def at_hand(self, seconds: float) -> Iterator[BrokerValue[TStrategyPayload]]:
-        """Messages that are there already, each handed out when it is taken, for so long.
+        """Fetched messages, for up to `seconds`. Each counts as returned when it is taken.
 
         Never waits, and runs no callbacks.
         """
 
 
 class OwnPauses(Generic[TStrategyPayload]):
-    """One owner's pauses on a consumer that tells owners apart."""
+    """One owner's pauses on a consumer with pauses by owner."""
 
     def __init__(self, consumer: OwnedPausesConsumer[TStrategyPayload], owner: Owner) -> None:
         self._consumer = consumer
         self._owner = owner
 
     def pause(self, partitions: Collection[Partition]) -> bool:
-        """Pause them. -> whether that changed anything"""
+        """Pause these partitions. Returns True if one of them was not paused before."""
         new = [*set(partitions).difference(self._consumer.paused(self._owner))]
         if new:
             self._consumer.pause(new, self._owner)
@@ -101,15 +101,15 @@ class OwnPauses(Generic[TStrategyPayload]):
         return set(self._consumer.paused(self._owner))
 
     def revoked(self, partitions: Iterable[Partition]) -> None:
-        """Nothing to do: the consumer ends the pauses of what it loses."""
+        """Nothing to do: the consumer ends the pauses of revoked partitions."""
 
 
 class ForeignPauses(Generic[TStrategyPayload]):
-    """One owner's pauses on a consumer that knows only paused and not paused.
+    """One owner's pauses on a consumer without owners.
 
-    A partition that was paused already stays somebody else's, and is never resumed from here.
-    When somebody pauses a partition that is ours, that cannot be told apart: our `resume` resumes
-    it. When somebody resumes one that is ours, it is no longer ours.
+    A partition that was already paused belongs to another owner, and is never resumed here. If
+    another owner also pauses a partition that is ours, that cannot be detected: our `resume`
+    resumes it. If another owner resumes a partition that is ours, it is no longer ours.
     """
 
     def __init__(self, consumer: Consumer[TStrategyPayload]) -> None:
@@ -117,7 +117,7 @@ class ForeignPauses(Generic[TStrategyPayload]):
         self._mine: set[Partition] = set()
 
     def pause(self, partitions: Collection[Partition]) -> bool:
-        """Pause them. -> whether that changed anything"""
+        """Pause these partitions. Returns True if one of them was not paused before."""
         new = [*set(partitions).difference(self._consumer.paused())]
         if new:
             self._consumer.pause(new)
@@ -131,7 +131,7 @@ class ForeignPauses(Generic[TStrategyPayload]):
         self._mine.difference_update(partitions)
 
     def paused(self) -> set[Partition]:
-        # What the consumer reports is the truth: others may have resumed some.
+        # The consumer's own report counts: other owners may have resumed some.
         return self._mine.intersection(self._consumer.paused()) if self._mine else set()
 
     def revoked(self, partitions: Iterable[Partition]) -> None:
@@ -141,7 +141,7 @@ class ForeignPauses(Generic[TStrategyPayload]):
 def pauses_on(
     consumer: Consumer[TStrategyPayload], owner: Owner
 ) -> OwnPauses[TStrategyPayload] | ForeignPauses[TStrategyPayload]:
-    """The pauses of `owner` on `consumer`, told apart from those of others as far as it can."""
+    """The pauses of `owner` on `consumer`, separate from those of other owners if possible."""
     if isinstance(consumer, OwnedPausesConsumer):
         return OwnPauses(consumer, owner)
     return ForeignPauses(consumer)

@@ -1,4 +1,4 @@
-"""The run loop: takes messages from a consumer and hands them to a processing strategy."""
+"""The run loop: takes messages from a consumer and submits them to a processing strategy."""
 
 import logging
 import time
@@ -29,27 +29,31 @@ logger = logging.getLogger(__name__)
 DEFAULT_JOIN_TIMEOUT = 25.0
 BACKPRESSURE_THRESHOLD = 5.0
 """Seconds of refusals before a consumer without owned pauses is paused."""
-IDLE_POLL_SECONDS = 1.0
+TURN_SECONDS = 0.01
+"""How long messages are submitted before the strategy's `poll` and a shutdown get their turn."""
+IDLE_POLL_SECONDS = 0.02
+"""How long to wait for a message before the strategy's `poll` gets its turn. Every wake-up costs
+CPU time: an idle consumer takes 0.6 % of a core with 20 ms, and 1.1 % with 10 ms."""
+UNASSIGNED_POLL_SECONDS = 1.0
+"""How long to wait for an assignment: there is no strategy to poll until then."""
 PAUSED_POLL_SECONDS = 0.01
 """How long a refused message waits before it is offered again. Short, so that a strategy that has
-room again gets it at once; a hundred wake-ups a second cost next to nothing."""
-TURN_SECONDS = 0.01
-"""How long messages are handed over before the strategy's `poll` and a shutdown get their turn."""
+room again gets it at once; a hundred wake-ups a second cost 1 % of a core."""
 
 
 class InvalidStateError(RuntimeError):
-    """The consumer handed out a message although no partition is assigned."""
+    """The consumer returned a message although no partition is assigned."""
 
 
 class StreamProcessor(Generic[TStrategyPayload]):
-    """Hands every message of the assigned partitions to the strategy, once and in offset order.
+    """Submits every message of the assigned partitions to the strategy, once and in offset order.
 
-    At most one message is carried: received, and not yet accepted. While one is carried and the
-    strategy refuses it, the loop pauses what is assigned and goes on polling. What is paused is
-    what the consumer reports, and the loop resumes only what it has paused itself.
-    A message whose partition is revoked is never handed over afterwards. When a strategy is
-    replaced before it has finished, partitions that stay assigned are sought back to the first
-    offset that no commit covers, and the next strategy receives it again.
+    At most one message is carried: received, but not yet accepted. While the strategy refuses it,
+    the loop pauses all assigned partitions and keeps polling. The consumer alone knows what is
+    paused, and the loop resumes only its own pauses. After a partition is revoked, none of its
+    messages is submitted. If a strategy is replaced before it has finished, partitions that stay
+    assigned are sought back to the first offset that no commit covers, and the next strategy
+    receives them from there.
     """
 
     def __init__(
@@ -75,7 +79,7 @@ class StreamProcessor(Generic[TStrategyPayload]):
         self._dead_letters = DeadLetters(dlq_policy, self._metrics)
         self._commits = Commits(consumer, commit_policy, self._dead_letters)
         self._pauses = pauses_on(consumer, owner=self)
-        # Pausing a foreign consumer throws away what it has fetched: not for a moment's pressure.
+        # Pausing a foreign consumer discards its fetched messages: not worth it for a short time.
         self._pause_after = (
             0.0 if isinstance(consumer, OwnedPausesConsumer) else BACKPRESSURE_THRESHOLD
         )
@@ -96,7 +100,8 @@ class StreamProcessor(Generic[TStrategyPayload]):
     # -- running
 
     def run(self) -> None:
-        """Run until `signal_shutdown`, then finish what was accepted. An error ends it at once."""
+        """Run until `signal_shutdown`, then finish the accepted messages. An error ends the loop at
+        once."""
         try:
             while not self._shutdown_requested:
                 self._run_once()
@@ -109,12 +114,12 @@ class StreamProcessor(Generic[TStrategyPayload]):
             self._shutdown_done = True
 
     def signal_shutdown(self) -> None:
-        """Ask the loop to end after this turn. May be called from a signal handler or a thread."""
+        """End the loop after this turn. May be called from a signal handler or any thread."""
         logger.info("Shutdown signalled.")
         self._shutdown_requested = True
 
     def stuck_detector_run(self, stuck_detector_timeout: int) -> None:
-        """Log all stacks, once, when a turn takes longer than this many seconds."""
+        """Log all stacks, once, if a turn takes longer than this many seconds."""
         watch_for_stall(
             seconds=stuck_detector_timeout,
             last_turn_ago=lambda: self._now() - self._last_run,
@@ -123,7 +128,7 @@ class StreamProcessor(Generic[TStrategyPayload]):
 
     def _shutdown(self) -> None:
         self._shutting_down = True
-        # Before the consumer: closing that gives up the membership, and commits with it.
+        # Before the consumer: a closed consumer is no longer a member and cannot commit.
         self._close_strategy(retained=())
         self._send_metrics()
         self._consumer.close()
@@ -142,13 +147,15 @@ class StreamProcessor(Generic[TStrategyPayload]):
     # -- one turn
 
     def _run_once(self) -> None:
-        """Take one turn: a message, the strategy's own work, and as many messages as fit in."""
+        """Take one turn: receive a message, poll the strategy, and submit as many as fit in."""
         start = self._last_run = self._now()
         metrics = self._metrics
         metrics.count("arroyo.consumer.run.count")
         if self._carried is None:
             self._end_backpressure()
-            self._carried = self._receive(IDLE_POLL_SECONDS)
+            self._carried = self._receive(
+                UNASSIGNED_POLL_SECONDS if self._strategy is None else IDLE_POLL_SECONDS
+            )
             received = self._now()
             metrics.took("arroyo.consumer.poll.time", received - start)
             start = received
@@ -176,7 +183,7 @@ class StreamProcessor(Generic[TStrategyPayload]):
         return message
 
     def _work(self, strategy: ProcessingStrategy[TStrategyPayload]) -> bool:
-        """Poll the strategy, then hand over the carried message. -> False if it was refused"""
+        """Poll the strategy, then submit the carried message. Returns False if it was refused."""
         try:
             strategy.poll()
         except InvalidMessage as invalid:
@@ -197,10 +204,10 @@ class StreamProcessor(Generic[TStrategyPayload]):
         return self._hand_over(strategy)
 
     def _hand_over(self, strategy: ProcessingStrategy[TStrategyPayload]) -> bool:
-        """Hand over messages that the consumer has at hand. -> False if one was refused
+        """Submit the messages that the consumer has fetched. Returns False if one was refused.
 
-        The path of every message. What was received before has been accepted, so that a rebalance
-        in here finds nothing carried.
+        This code runs for every message. All earlier messages were accepted, so nothing is carried
+        if a rebalance happens here.
         """
         submit = strategy.submit
         received = self._dead_letters.received if self._dead_letters.enabled else None
@@ -261,14 +268,14 @@ class StreamProcessor(Generic[TStrategyPayload]):
     # -- back pressure
 
     def _wait_for_room(self) -> None:
-        """The strategy refused the carried message: keep everything else back, and keep polling."""
+        """The strategy refused the carried message: pause all partitions, and keep polling."""
         now = self._now()
         if self._refused_since is None:
             self._refused_since = now
         if now - self._refused_since < self._pause_after:
             self._sleep(PAUSED_POLL_SECONDS)
             return
-        # Every time: partitions may have been assigned, or resumed by others, since the last.
+        # Every time: partitions may have been assigned, or resumed by others, since the last call.
         if self._pauses.pause(self._consumer.tell().keys()):
             self._metrics.count("arroyo.consumer.pause")
         try:
@@ -279,13 +286,14 @@ class StreamProcessor(Generic[TStrategyPayload]):
             self._take_stray(stray)
 
     def _take_stray(self, message: BrokerValue[TStrategyPayload]) -> None:
-        """A paused poll returned a message: somebody resumed its partition, or it is new."""
-        if self._carried is None:  # a rebalance in that poll took it away
+        """A poll during the pause returned a message: another owner has resumed its partition, or
+        the partition was assigned in that poll."""
+        if self._carried is None:  # a rebalance in that poll revoked its partition
             self._carried = message
             if self._dead_letters.enabled:
                 self._dead_letters.received(message)
         else:
-            # Sought back; the next refusal pauses its partition again.
+            # Seek back; the next refusal pauses its partition again.
             self._consumer.seek({message.partition: message.offset})
 
     def _end_backpressure(self) -> None:
@@ -321,7 +329,7 @@ class StreamProcessor(Generic[TStrategyPayload]):
                 return
             try:
                 retained = self._consumer.tell().keys() - set(partitions)
-            except RuntimeError:  # it has failed or is closed, and owns nothing
+            except RuntimeError:  # it has failed or is closed, and has no partitions
                 retained = set()
             self._drop_carried_of(partitions)
             self._close_strategy(retained)
@@ -336,7 +344,7 @@ class StreamProcessor(Generic[TStrategyPayload]):
             self._carried = None
 
     def _next_offsets(self) -> dict[Partition, int]:
-        """The next offset to be handed to a strategy, for each assigned partition."""
+        """The next offset to submit to a strategy, for each assigned partition."""
         offsets = dict(self._consumer.tell())
         if self._carried is not None:
             offsets[self._carried.partition] = self._carried.offset
@@ -350,10 +358,10 @@ class StreamProcessor(Generic[TStrategyPayload]):
         self._metrics.backend.timing("arroyo.consumer.run.create_strategy", self._now() - start)
 
     def _close_strategy(self, retained: Collection[Partition]) -> None:
-        """Let the strategy finish, as long as the join timeout allows.
+        """Close the strategy, and wait for it up to the join timeout.
 
-        What it does not finish of the `retained` partitions will be received again; what it does
-        not finish of the others, their next owner receives.
+        Its unfinished messages of `retained` partitions are received again; those of other
+        partitions go to the next owner.
         """
         strategy = self._strategy
         if strategy is None:
@@ -382,6 +390,8 @@ class StreamProcessor(Generic[TStrategyPayload]):
     def _seek_back(
         self, finished: Mapping[Partition, int], retained: Collection[Partition]
     ) -> None:
+        """Seeks each retained partition back to the first submitted offset that no commit covers:
+        messages that the strategy did not finish before the rebalance would be lost."""
         next_offsets = self._next_offsets() if retained else {}
         for partition in retained:
             offset = next_offsets[partition]

@@ -1,4 +1,4 @@
-"""Says where a loop hangs."""
+"""Logs all stacks if a loop hangs."""
 
 import logging
 import threading
@@ -16,7 +16,7 @@ CHECK_EVERY_SECONDS = 1.0
 def watch_for_stall(
     seconds: float, last_turn_ago: Callable[[], float], ended: Callable[[], bool]
 ) -> None:
-    """Log all stacks, once, when the last turn was longer ago than so many seconds."""
+    """Log all stacks, once, if the last turn was more than `seconds` ago."""
     metrics = get_metrics()
 
     def watch() -> None:

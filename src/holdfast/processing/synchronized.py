@@ -1,4 +1,4 @@
-"""A consumer that stays behind other consumer groups, as a commit log tells of them."""
+"""A consumer that stays behind other consumer groups, whose commits it reads from a commit log."""
 
 import logging
 import threading
@@ -16,20 +16,30 @@ from holdfast.processing.pauses import CALLER, OwnedPausesConsumer, Owner, Pause
 logger = logging.getLogger(__name__)
 
 CHECK_SECONDS = 0.01
-"""A wait looks up so often while partitions are kept back: the groups may have moved on."""
+"""While partitions are kept back, a wait ends this often: the groups may have moved on."""
 FOLLOW_POLL_SECONDS = 0.1
+UNREAD_SECONDS = 30.0
+"""How long the commit log may go unread before an error is logged, and how often that repeats.
+Longer than an ordinary rebalance."""
 
 
 class CommitLogFollower:
-    """Reads a commit log on a thread of its own, and knows how far each group has come.
+    """Reads a commit log on its own thread, and knows the committed offsets of each group.
 
-    The consumer needs a group of its own and must start at the earliest offset: each follower reads
-    the whole log. Records of other groups are passed over; an unreadable one is logged and passed
-    over, because the group's next commit says the same and more.
+    The consumer needs its own group and must start at the earliest offset: each follower reads the
+    whole log. Records of other groups are skipped. An unreadable record is logged and skipped,
+    because the group's next commit replaces it.
+
+    While a partition of the log is assigned to another consumer, the limits do not change, and an
+    error is logged. The follower goes on, because an unavailable broker looks the same.
     """
 
     def __init__(
-        self, consumer: Consumer[KafkaPayload], topic: Topic, groups: Collection[str]
+        self,
+        consumer: Consumer[KafkaPayload],
+        topic: Topic,
+        groups: Collection[str],
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         if not groups:
             raise ValueError("name at least one group to follow")
@@ -41,19 +51,23 @@ class CommitLogFollower:
         self._stopping = threading.Event()
         self._failure: BaseException | None = None
         self.changes = 0
-        """Grows with every commit that was read."""
-        consumer.subscribe([topic])
+        """Increases with every commit that was read."""
+        self._topic = topic
+        self._now = now
+        self._revoked: set[Partition] = set()
+        self._unread_since: float | None = now()
+        consumer.subscribe([topic], on_assign=self._on_assigned, on_revoke=self._on_revoked)
         self._thread = threading.Thread(target=self._follow, name="commit-log", daemon=True)
         self._thread.start()
 
     def limit(self, partition: Partition) -> int:
-        """The offset that the slowest group has committed: 0 before all of them have."""
+        """The committed offset of the slowest group; 0 until all groups have committed."""
         return self._limits.get(partition, 0)
 
     def check(self) -> None:
-        """Raise what ended the thread, if anything did: limits would stay what they are."""
+        """Raise if the thread has failed: the limits would never change again."""
         if self._failure is not None:
-            raise RuntimeError("The commit log can no longer be followed.") from self._failure
+            raise RuntimeError("The commit log can no longer be read.") from self._failure
 
     def close(self) -> None:
         self._stopping.set()
@@ -62,6 +76,8 @@ class CommitLogFollower:
     def _follow(self) -> None:
         try:
             while not self._stopping.is_set():
+                if self._unread_since is not None:
+                    self._report_unread(self._unread_since)
                 try:
                     message = self._consumer.poll(FOLLOW_POLL_SECONDS)
                 except RecoverableError:
@@ -69,10 +85,32 @@ class CommitLogFollower:
                 if message is not None:
                     self._read(message)
         except Exception as error:
-            logger.exception("The commit log can no longer be followed.")
+            logger.exception("The commit log can no longer be read.")
             self._failure = error
         finally:
             self._consumer.close()
+
+    def _on_assigned(self, offsets: Mapping[Partition, int]) -> None:
+        self._revoked.difference_update(offsets)
+        if not self._revoked:
+            self._unread_since = None
+
+    def _on_revoked(self, partitions: Sequence[Partition]) -> None:
+        self._revoked.update(partitions)
+        if self._revoked and self._unread_since is None:
+            self._unread_since = self._now()
+
+    def _report_unread(self, since: float) -> None:
+        now = self._now()
+        if now - since >= UNREAD_SECONDS:
+            self._unread_since = now  # so that the line repeats as slowly
+            logger.error(
+                "The commit log %s cannot be read: its partitions are not assigned to this "
+                "consumer, and messages wait until they are. Either the broker is unavailable, or "
+                "another consumer has the same group. Give each commit log consumer a group.id "
+                "of its own.",
+                self._topic.name,
+            )
 
     def _read(self, message: BrokerValue[KafkaPayload]) -> None:
         try:
@@ -89,10 +127,10 @@ class CommitLogFollower:
 
 
 class SynchronizedConsumer(OwnedPausesConsumer[TStrategyPayload]):
-    """Hands out a message only after every followed group has committed an offset behind it.
+    """Returns a message only after every followed group has committed an offset beyond it.
 
-    A partition that has come as far as the slowest group is kept back by a pause of this
-    consumer's own, which `paused` does not show. Pauses of callers stay until they resume them.
+    A partition that has reached the slowest group is kept back by this consumer's own pause, which
+    `paused` does not show. Pauses of callers stay until they resume them.
     """
 
     def __init__(
@@ -105,7 +143,7 @@ class SynchronizedConsumer(OwnedPausesConsumer[TStrategyPayload]):
         self._consumer = consumer
         self._follower = CommitLogFollower(commit_log_consumer, commit_log_topic, commit_log_groups)
         self._lock = threading.RLock()
-        self._table = PauseTable()  # of callers and this consumer, behind one pause below
+        self._table = PauseTable()  # pauses of callers and of this consumer itself
         self._below = pauses_on(consumer, owner=self)
         self._seen_changes = 0
 
@@ -146,7 +184,7 @@ class SynchronizedConsumer(OwnedPausesConsumer[TStrategyPayload]):
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             self._follower.check()
-            self._let_go()
+            self._resume_ready()
             left = CHECK_SECONDS if end is None else max(0.0, end - time.monotonic())
             keeping = self._table.paused(self)
             message = self._consumer.poll(min(left, CHECK_SECONDS) if keeping else left)
@@ -162,7 +200,8 @@ class SynchronizedConsumer(OwnedPausesConsumer[TStrategyPayload]):
                     yield message
 
     def _passes(self, message: BrokerValue[TStrategyPayload]) -> bool:
-        """Whether the groups are past it. Its partition is kept back if it is the last they are."""
+        """Returns True if all groups are past the message. Keeps its partition back if it is the
+        last such message."""
         limit = self._follower.limit(message.partition)
         if message.offset >= limit:
             self._consumer.seek({message.partition: message.offset})
@@ -176,8 +215,8 @@ class SynchronizedConsumer(OwnedPausesConsumer[TStrategyPayload]):
         limit = self._follower.limit
         self._pause([p for p, offset in offsets.items() if offset >= limit(p)], owner=self)
 
-    def _let_go(self) -> None:
-        """Resume what the groups have moved on with."""
+    def _resume_ready(self) -> None:
+        """Resume the partitions in which the groups have moved on."""
         changes = self._follower.changes
         if changes == self._seen_changes:
             return
@@ -196,7 +235,7 @@ class SynchronizedConsumer(OwnedPausesConsumer[TStrategyPayload]):
         self._resume(partitions, owner)
 
     def paused(self, owner: Owner | None = None) -> Sequence[Partition]:
-        """What is paused by `owner`, or by anybody but this consumer itself."""
+        """The partitions paused by `owner`, or by any owner except this consumer itself."""
         with self._lock:
             if owner is not None:
                 return self._table.paused(owner)
@@ -213,7 +252,7 @@ class SynchronizedConsumer(OwnedPausesConsumer[TStrategyPayload]):
             self._table.resume(owner, partitions)
             self._below.resume([p for p in partitions if p not in self._table])
 
-    # -- everything else is the consumer's
+    # -- forwarded to the consumer
 
     def tell(self) -> Mapping[Partition, int]:
         return self._consumer.tell()

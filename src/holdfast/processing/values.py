@@ -1,6 +1,6 @@
-"""Arroyo's `Partition` and `BrokerValue`, made cheap for the path of every message.
+"""Faster versions of Arroyo's `Partition` and `BrokerValue`, which every message needs.
 
-Both are equal to, and interchangeable with, the plain ones, and travel to other processes as such.
+Both are equal to and interchangeable with Arroyo's own, and are pickled as these.
 """
 
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ TPayload = TypeVar("TPayload")
 class FastPartition(Partition):
     """A `Partition` that computes its hash once.
 
-    Strategies look partitions up several times for each message, and the plain hash takes two
-    Python calls.
+    Strategies look up partitions several times per message, and the original hash takes two Python
+    calls.
     """
 
     __slots__ = ("_hash",)
@@ -52,14 +52,14 @@ class FastPartition(Partition):
         return f"Partition(topic={self.topic!r}, index={self.index!r})"
 
     def __reduce__(self) -> tuple[type[Partition], tuple[Topic, int]]:
-        # Elsewhere a plain one: string hashes, and so this one, differ between processes.
+        # Pickled as Arroyo's own: string hashes, and so this hash, differ between processes.
         return Partition, (self.topic, self.index)
 
 
 class FetchedValue(BrokerValue[TPayload]):
-    """A `BrokerValue` whose parts are plain attributes, and whose timestamp is made when asked for.
+    """A `BrokerValue` with plain attributes, and a timestamp that is computed on access.
 
-    A chain of strategies asks several times for payload and committable, hardly ever for the time.
+    A chain of strategies reads payload and committable several times, but rarely the time.
     """
 
     __slots__ = ("_milliseconds", "committable", "payload")
@@ -82,8 +82,8 @@ class FetchedValue(BrokerValue[TPayload]):
         self.committable = committable
 
     @property
-    def timestamp(self) -> datetime:  # type: ignore[override]  # nobody sets it on a message
-        """UTC, without a time zone, as Arroyo has it."""
+    def timestamp(self) -> datetime:  # type: ignore[override]  # no one sets it on a message
+        """In UTC without a time zone, as in Arroyo."""
         return datetime.utcfromtimestamp(self._milliseconds / 1000.0)
 
     def replace(self, value: TReplaced) -> "FetchedValue[TReplaced]":
