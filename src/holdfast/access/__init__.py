@@ -1,13 +1,13 @@
-"""Who may do what: tokens, roles, and what a role does not see.
+"""Access control: tokens, roles, and masked values.
 
-| module | idea |
+| module | content |
 |---|---|
 | `roles` | `Role` and `Actor` |
 | `require` | `require(role)`: the FastAPI dependency that every route declares |
-| `credentials` | what a request says about who makes it |
-| `gatekeeper` | who is behind a request: a token, a session, or anyone at all in open mode |
-| `tokens` | a token as a record: its secret, its hash, its form on the topic |
-| `token_log` | the topic `holdfast.tokens`: written, and read as a whole |
-| `token_view` | the tokens as they are now, in memory |
+| `credentials` | the credentials of a request, unverified |
+| `authenticator` | finds the actor of a request: by token, by session, or anyone in open mode |
+| `tokens` | tokens and their records |
+| `token_log` | creating, revoking and listing tokens |
+| `token_view` | the present tokens, in memory |
 | `masks` | values as a viewer may see them |
 """

@@ -1,13 +1,13 @@
-"""The dependency by which a route says which role it needs."""
+"""The dependency that declares the role of a route."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import Depends, Request
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 
-from holdfast.access.credentials import SESSION_COOKIE, read_credentials
-from holdfast.access.gatekeeper import Gatekeeper
+from holdfast.access.authenticator import Authenticator
+from holdfast.access.credentials import SESSION_COOKIE, read_credentials, read_via
 from holdfast.access.roles import Actor, Role
 from holdfast.errors import RoleTooLowError
 
@@ -26,10 +26,9 @@ _cookie = APIKeyCookie(
 
 @dataclass(frozen=True, slots=True)
 class Require:
-    """Gives the Actor behind the request, who has at least that role.
+    """Returns the actor of the request, if it has at least this role.
 
-    Raises NotSignedInError where nobody is known to be there, RoleTooLowError where somebody is
-    who may not.
+    Raises NotSignedInError for an unknown actor, RoleTooLowError for a lower role.
     """
 
     role: Role
@@ -37,16 +36,17 @@ class Require:
     def __call__(
         self,
         request: Request,
-        # For the API's documentation alone: both are read with the other headers.
+        # Only for the API's documentation: both are read with the other headers.
         _in_header: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
         _in_cookie: Annotated[str | None, Depends(_cookie)],
     ) -> Actor:
-        gatekeeper: Gatekeeper = request.app.state.gatekeeper
-        actor = gatekeeper.identify(read_credentials(request.headers))
+        authenticator: Authenticator = request.app.state.authenticator
+        actor = authenticator.identify(read_credentials(request.headers))
         if not actor.may(self.role):
             raise RoleTooLowError(
                 f"This needs the role {self.role.label}, and {actor.name!r} is {actor.role.label}."
             )
+        actor = replace(actor, via=read_via(request.headers))
         request.state.actor = actor
         return actor
 

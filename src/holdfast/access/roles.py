@@ -1,14 +1,14 @@
-"""Roles, and those who act in them."""
+"""Roles and actors."""
 
 from dataclasses import dataclass
 from enum import IntEnum
 
 
 class Role(IntEnum):
-    """What somebody may do. Each role may do what those below it may."""
+    """The permissions of an actor. Each role includes the lower ones."""
 
     VIEWER = 1
-    """Looks at everything, with values masked where the flow says so."""
+    """Reads everything, with values masked where the flow requires it."""
     OPERATOR = 2
     """Also holds, releases and dead-letters keys, sends events, and sees values unmasked."""
     ADMIN = 3
@@ -16,7 +16,7 @@ class Role(IntEnum):
 
     @property
     def label(self) -> str:
-        """The role as people write it.
+        """The role's name in lower case.
 
         >>> Role.OPERATOR.label
         'operator'
@@ -34,11 +34,22 @@ class Role(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Whoever is behind a request; the name is what commands are signed with."""
+    """The user or program that makes a request; commands carry the name."""
 
     name: str
     role: Role
+    via: str = ""
+    """The program that made the request for the actor, such as `mcp`; empty if none is named."""
+
+    @property
+    def signature(self) -> str:
+        """The name in the audit.
+
+        >>> Actor("anna", Role.OPERATOR, via="mcp").signature
+        'anna via mcp'
+        """
+        return f"{self.name} via {self.via}" if self.via else self.name
 
     def may(self, role: Role) -> bool:
-        """Whether this actor may do what needs that role."""
+        """Returns True if the actor has this role or a higher one."""
         return self.role >= role

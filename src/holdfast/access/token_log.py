@@ -1,27 +1,24 @@
-"""The topic `holdfast.tokens`: written, and read as a whole."""
+"""Creating, revoking and listing tokens on the topic `holdfast.tokens`."""
 
-import logging
 from collections.abc import Mapping
 from datetime import timedelta
-from time import time
+from functools import partial
 
 from holdfast.access.roles import Role
-from holdfast.access.tokens import TOKENS_TOPIC, Token, decode_token, encode_token, new_token
+from holdfast.access.tokens import TOKENS_TOPIC, Token, apply_token, encode_token, new_token
 from holdfast.client.client import Client
-from holdfast.client.planned_topics import make_topic
+from holdfast.client.compacted_topic import CompactedTopic
+from holdfast.client.planned_topics import make_table
+from holdfast.clock import now_ms
 from holdfast.errors import (
     AlreadyExistsError,
     InvalidArgumentError,
-    InvalidRecordError,
     NotFoundError,
 )
-from holdfast.flows.topics import table_topic
-
-log = logging.getLogger(__name__)
 
 
 class TokenLog:
-    """The tokens of a cluster. Changes are live in every instance as soon as it has read them."""
+    """The tokens of a cluster. A process applies changes as soon as it has read them."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -29,7 +26,7 @@ class TokenLog:
     def create(
         self, name: str, role: Role, *, created_by: str, expires_in: timedelta | None = None
     ) -> tuple[Token, str]:
-        """A new token, and its text, which cannot be had again."""
+        """A new token, and its text, which cannot be read again."""
         if expires_in is not None and expires_in <= timedelta(0):
             raise InvalidArgumentError("A token expires after a positive time.")
         self.make_topic()
@@ -46,7 +43,7 @@ class TokenLog:
         return token, text
 
     def revoke(self, name: str) -> Token:
-        """Revoke the token of that name or id, and with it every session that it has begun."""
+        """Revoke the token of that name or id, with all its sessions."""
         everything = self.read()
         for token in everything.values():
             if token.parent is None and name in (token.name, token.id):
@@ -59,43 +56,25 @@ class TokenLog:
 
     def tokens(self) -> list[Token]:
         """All tokens, expired ones too, by name; without sessions."""
-        found = (token for token in self.read().values() if token.parent is None)
-        return sorted(found, key=lambda token: token.name)
+        tokens = (token for token in self.read().values() if token.parent is None)
+        return sorted(tokens, key=lambda token: token.name)
 
     def read(self) -> Mapping[str, Token]:
-        """All that can be read on the topic, sessions too, by id."""
-        try:
-            consumer = self._client.consumer(TOKENS_TOPIC)
-        except NotFoundError:
-            return {}
-        found: dict[str, Token] = {}
-        with consumer:
-            for record in consumer.records(until="end"):
-                found.pop((record.key or b"").decode(errors="replace"), None)
-                if record.value is None:
-                    continue
-                try:
-                    token = decode_token(record.key, record.value)
-                except InvalidRecordError as error:
-                    log.warning("Offset %s of %s: %s", record.offset, TOKENS_TOPIC, error)
-                else:
-                    found[token.id] = token
-        return found
+        """All readable tokens and sessions, by id."""
+        tokens: dict[str, Token] = {}
+        apply = partial(apply_token, tokens)
+        CompactedTopic(self._client.connection, TOKENS_TOPIC, apply).read_to_end()
+        return tokens
 
     def append(self, token: Token) -> int:
-        """Write a token as it is. -> its offset"""
+        """Write a token. Returns its offset."""
         key, value = encode_token(token)
         return self._client.send(TOKENS_TOPIC, value, key).result().offset
 
     def remove(self, identity: str) -> int:
-        """Take a token or session away. -> the offset of what says so"""
+        """Remove a token or session. Returns the offset of the tombstone."""
         return self._client.send(TOKENS_TOPIC, None, identity).result().offset
 
     def make_topic(self) -> None:
-        """Make the topic, unless it is there."""
-        plan = table_topic(TOKENS_TOPIC, len(self._client.cluster().brokers))
-        make_topic(self._client.topics, plan)
-
-
-def now_ms() -> int:
-    return round(time() * 1000)
+        """Create the topic if it does not exist."""
+        make_table(self._client.connection, TOKENS_TOPIC)

@@ -1,8 +1,8 @@
 """A token as a record of the compacted topic `holdfast.tokens`: key its id, value JSON.
 
-A token reads `hf_<id>_<secret>`. Of the secret only the SHA-256 is kept. A slow password hash would
-protect nothing here: the secret is 256 random bits, which nobody guesses at any speed; and it would
-cost every request what a guess costs.
+A token reads `hf_<id>_<secret>`. Only the SHA-256 of the secret is stored. A slow password hash
+would add no protection, because 256 random bits cannot be guessed, and would slow down every
+request.
 """
 
 import hmac
@@ -13,7 +13,7 @@ from hashlib import sha256
 
 from holdfast.access.roles import Role
 from holdfast.errors import InvalidArgumentError, InvalidRecordError
-from holdfast.flows.documents import Document, encode
+from holdfast.flows.documents import Document, encode, read_fields, write_fields
 
 TOKENS_TOPIC = "holdfast.tokens"
 
@@ -23,8 +23,8 @@ _NAME = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]{0,98}[^\s\x00
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """A token, without its secret. With a `parent` it is a session that the parent has begun, and
-    acts in the parent's name for as long as both hold."""
+    """A token, without its secret. With a `parent` it is a session of that token, and acts in its
+    name as long as both are valid."""
 
     id: str
     name: str
@@ -46,7 +46,7 @@ class Token:
         return self.expires_at is not None and self.expires_at <= now
 
     def proves(self, secret: str) -> bool:
-        """Whether this is its secret; how long it takes to tell says nothing about it."""
+        """Returns True if this is its secret. Takes constant time."""
         return hmac.compare_digest(self.hash, _hash(secret))
 
 
@@ -59,7 +59,7 @@ def new_token(
     expires_at: int | None = None,
     parent: str | None = None,
 ) -> tuple[Token, str]:
-    """A token, and the text that proves it, which is kept nowhere."""
+    """A new token, and its text, which is not stored."""
     identity, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     token = Token(
         id=identity,
@@ -75,24 +75,15 @@ def new_token(
 
 
 def split_token(text: str) -> tuple[str, str] | None:
-    """Id and secret, or None if this is no token at all."""
+    """Id and secret; None if the text is not a token."""
     match = _TEXT.fullmatch(text)
     return (match["id"], match["secret"]) if match else None
 
 
 def encode_token(token: Token) -> tuple[bytes, bytes]:
     """Key and value of the token's record."""
-    return token.id.encode(), encode(
-        {
-            "name": token.name,
-            "role": token.role.label,
-            "hash": token.hash,
-            "created_at": token.created_at,
-            "created_by": token.created_by,
-            "expires_at": token.expires_at,
-            "parent": token.parent,
-        }
-    )
+    fields = {**write_fields(token), "id": None, "role": token.role.label}
+    return token.id.encode(), encode(fields)
 
 
 def decode_token(key: bytes | None, value: bytes | None) -> Token:
@@ -100,14 +91,9 @@ def decode_token(key: bytes | None, value: bytes | None) -> Token:
     document = Document(value, "token")
     try:
         token = Token(
+            **read_fields(Token, document, without=["id"]),
             id=(key or b"").decode(),
-            name=document.text("name"),
             role=Role.parse(document.text("role")),
-            hash=document.text("hash"),
-            created_at=document.integer("created_at"),
-            created_by=document.text("created_by"),
-            expires_at=document.optional_integer("expires_at"),
-            parent=document.optional_text("parent"),
         )
     except ValueError as error:  # a name or role that there is not, a key that is no text
         if isinstance(error, InvalidRecordError):
@@ -115,6 +101,14 @@ def decode_token(key: bytes | None, value: bytes | None) -> Token:
         raise InvalidRecordError(f"This token cannot be read: {error}") from None
     document.end()
     return token
+
+
+def apply_token(tokens: dict[str, Token], key: bytes | None, value: bytes | None) -> None:
+    """Puts the token of a record into `tokens`, or removes it; raises InvalidRecordError."""
+    tokens.pop((key or b"").decode(errors="replace"), None)
+    if value is not None:
+        token = decode_token(key, value)
+        tokens[token.id] = token
 
 
 def _hash(secret: str) -> str:

@@ -1,19 +1,19 @@
-"""Changes as JSON: each in the form in which the routes show the same thing."""
+"""Changes as JSON, in the same form as in the routes."""
 
 import json
 from typing import Any
 
 from pydantic import BaseModel
 
-from holdfast.api.models import Audit, RecordOut
+from holdfast.access.masks import masked_error
+from holdfast.api.models import Audit, Model, RecordOut
 from holdfast.api.routes.flows import HealthOut, SampleOut
 from holdfast.api.routes.keys import KeyOut
-from holdfast.api.tailing import Sampling
 from holdfast.views.changes import Change, ChangeKind
 
 
-class SamplingOut(BaseModel):
-    """More records came than a tail shows."""
+class SamplingOut(Model):
+    """A tail was sampled: more records came than it shows."""
 
     seconds: float
     arrived: int
@@ -22,7 +22,7 @@ class SamplingOut(BaseModel):
 
 
 def change_json(change: Change) -> bytes:
-    """The data of a change's event: one line of JSON, with the flow that it is about."""
+    """The data of a change's event: one line of JSON, with its flow."""
     named = {"flow": change.flow} if change.flow else {}
     return json.dumps({**named, **_fields(change)}, separators=(",", ":")).encode()
 
@@ -32,21 +32,19 @@ def _fields(change: Change) -> dict[str, Any]:
     model: BaseModel
     match change.kind:
         case ChangeKind.KEY:
-            model = KeyOut.of(item)
+            key = KeyOut.model_validate(item)
+            # All who listen get the same bytes, whatever they may see.
+            model = key.model_copy(update={"error": masked_error(key.error)})
         case ChangeKind.REQUESTED | ChangeKind.EFFECTIVE:
-            model = Audit.of(item)
+            model = Audit.model_validate(item)
         case ChangeKind.RATES:
-            model = SampleOut.of(item)
+            model = SampleOut.model_validate(item)
         case ChangeKind.HEALTH:
-            model = HealthOut.of(item)
+            model = HealthOut.model_validate(item)
         case ChangeKind.RECORD:
             model = RecordOut.of(item)
         case ChangeKind.SAMPLED:
-            assert isinstance(item, Sampling)
-            model = SamplingOut(
-                seconds=item.seconds, arrived=item.arrived, looked_at=item.looked_at,
-                shown=item.shown,
-            )  # fmt: skip
+            model = SamplingOut.model_validate(item)
         case ChangeKind.FLOW:
             return {"gone": item is None}
     return model.model_dump(mode="json")

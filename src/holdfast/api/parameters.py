@@ -1,4 +1,4 @@
-"""What routes take: who asks, of which flow, of which key."""
+"""Parameters of routes: the actor, the flow, the key."""
 
 from typing import Annotated
 
@@ -6,9 +6,9 @@ from fastapi import Depends, Header, Path, Query, Request
 
 from holdfast.access.require import require
 from holdfast.access.roles import Actor, Role
-from holdfast.api.key_paths import key_from_path
-from holdfast.api.services import Services
-from holdfast.errors import UnavailableError
+from holdfast.control.key_paths import key_from_path
+from holdfast.control.services import Services
+from holdfast.control.spans import SPAN_FORM, Span
 from holdfast.views.flow_view import FlowView
 
 Viewer = Annotated[Actor, Depends(require(Role.VIEWER))]
@@ -23,7 +23,7 @@ KEY_FORM = (
 
 
 def services_of(request: Request) -> Services:
-    """The parts that the process has."""
+    """The services of the process."""
     services: Services = request.app.state.services
     return services
 
@@ -33,18 +33,9 @@ ServicesOf = Annotated[Services, Depends(services_of)]
 FlowPath = Annotated[str, Path(description="The flow's name.", max_length=100, examples=["orders"])]
 
 
-def ready(services: ServicesOf) -> None:
-    """Views that are being built know nothing yet, and must not say that nothing is there."""
-    if not services.views.ready:
-        raise UnavailableError(
-            "The views are being built from Kafka. " + (services.views.trouble or "Ask again soon.")
-        )
-
-
 def view_of(flow: FlowPath, services: ServicesOf) -> FlowView:
-    """The flow that the address names."""
-    ready(services)
-    return services.views.flow(flow)
+    """The flow of the address."""
+    return services.ready_views().flow(flow)
 
 
 View = Annotated[FlowView, Depends(view_of)]
@@ -69,6 +60,21 @@ def _key_filter(
 
 KeyFilter = Annotated[bytes | None, Depends(_key_filter)]
 
+
+def _span(
+    since: Annotated[
+        str | None,
+        Query(max_length=40, description=f"Not older than this: {SPAN_FORM}.", examples=["2h"]),
+    ] = None,
+    until: Annotated[
+        str | None, Query(max_length=40, description="Older than this, in the same form.")
+    ] = None,
+) -> Span:
+    return Span.parse(since, until)
+
+
+SpanOf = Annotated[Span, Depends(_span)]
+
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -80,6 +86,6 @@ IdempotencyKey = Annotated[
 ]
 Cursor = Annotated[
     str | None,
-    # With any key of 4 kB in it, and, with all of it escaped, within what an address may have.
+    # Long enough for any key of 4 kB, and, fully escaped, short enough for an address.
     Query(description="From the page before, to go on after it.", max_length=20_000),
 ]

@@ -1,17 +1,26 @@
 """The dashboard: pages that show flows live, and act on their keys.
 
-Jinja makes every page whole on the server; htmx fetches parts of it anew when the API's stream of
-changes says so. Nothing is loaded from elsewhere, and nothing runs that is not in `static/`.
+The server renders every page with Jinja. htmx reloads the parts of a page that the page's stream
+of changes names. Nothing is loaded from other sites, and only scripts in `static/` run.
 
-| where | what |
+| module | content |
 |---|---|
-| `routes` | which page is at which address |
-| `pages/` | one page per module: what it shows, as frozen dataclasses |
-| `actions` | the verbs, from forms |
-| `rendering` | Jinja, its filters, and answers in HTML |
+| `routes/` | which page is at which address |
+| `pages/` | one page per module: its content as frozen dataclasses |
+| `page_request` | one request for a page: its actor, its time, its responses |
+| `rendering` | Jinja and its filters |
 | `navigation` | the sections; a new page has its line there |
-| `looks` | the state language: colour, glyph and word of every state |
-| `words` | numbers, sizes and times as people read them |
+| `state_styles` | colour, icon and word of every state |
+| `formats` | numbers, sizes and times as people read them |
 | `sparkline`, `timeline` | series and histories as SVG |
-| `templates/`, `static/` | markup, style, script; `static/vendor` is not ours |
+| `templates/`, `static/` | markup, styles, scripts; `static/vendor` is third-party |
+| `assets` | static files, by addresses that change with their content |
+| `commands` | commands as rows |
+| `downloads` | lists as CSV and JSON files |
+| `forms` | values of forms |
+| `key_name` | a key as it is shown and linked to |
+| `lanes` | the three lanes of a flow |
+| `live` | the stream of server-sent events of a page |
+| `receipts` | receipts of commands |
+| `values` | values of records as they are shown |
 """

@@ -26,7 +26,7 @@ def asset(name: str) -> str:
 
 
 class Assets:
-    """Serves `static/`, compressed. What is asked for with its version never changes."""
+    """Serves `static/`, compressed. A file with its version in the address never changes."""
 
     def __init__(self) -> None:
         self._app = GZipMiddleware(_Files(directory=ROOT), minimum_size=500, compresslevel=6)

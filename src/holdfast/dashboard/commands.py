@@ -1,19 +1,26 @@
-"""Commands as rows: what was asked, what came of it, and from which event on it holds."""
+"""Commands as rows: the request, the outcome, and the cut."""
 
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from holdfast.dashboard.formats import clock, number, rate, short, size
 from holdfast.dashboard.key_name import KeyName
-from holdfast.dashboard.looks import Look, outcome_look, pending_look
-from holdfast.dashboard.words import clock, number, rate, short, size
+from holdfast.dashboard.state_styles import StateStyle, outcome_style, pending_style
+from holdfast.flows.holds import GUARD, prefix_text, still_held
 from holdfast.flows.journal import Outcome
 from holdfast.views.audit import MAX_PAGE, AuditQuery, AuditRow, HistoryItem, history_of
 from holdfast.views.flow_view import FlowView
 
 _SAME_TIME_MS = 2_000
-"""Commands of one actor that are no further apart were asked for together."""
-_UNASKED = (Outcome.DRAINED, Outcome.EXPIRED)
+"""Commands of one actor within this time belong together."""
+_RELEASES = ("release", "release-prefix", "resume")
+TRIES = {
+    Outcome.HELD: "Failed", Outcome.ADDED: "Failed", Outcome.UPDATED: "Failed",
+    Outcome.EXPIRED: "Tried again", Outcome.HOLD_EXPIRED: "Try was due",
+}  # fmt: skip
+"""Of a guard's own hold: it begins when a try has failed, and expires for the next one."""
+_UNASKED = (Outcome.DRAINED, Outcome.EXPIRED, Outcome.HOLD_EXPIRED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +33,25 @@ class Cut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRow:
-    """One command, or several that were asked for together."""
+    """One command, or several that were sent together."""
 
     flow: str
     at: int
     effective_at: int | None
-    look: Look
+    style: StateStyle
     title: str
-    """The verb: Hold, Release; or what happened without being asked for."""
+    """The verb (Hold, Release), or the name of an outcome without a command."""
     what: str
-    """Reason, pace, expiry: what else was said."""
+    """Reason, pace, expiry."""
     actor: str
     key: KeyName | None
     cuts: tuple[Cut, ...]
     keys: int = 1
     asked: bool = True
-    """Whether a command was behind it."""
+    """True if a command was the cause."""
     outcome: Outcome | None = None
+    remains: str = ""
+    """Of a release: the holds that still stand, in a sentence."""
 
     @property
     def pending(self) -> bool:
@@ -50,29 +59,46 @@ class CommandRow:
 
 
 def command_row(flow: str, item: HistoryItem, now: int) -> CommandRow:
-    """The history's item as a row."""
     asked = item.requested or item.effective[0]
-    # A repeated command has outcomes of its own; the first that did something tells more.
+    # A repeated command has its own outcomes; the first one with an effect is shown.
     shown = next((row for row in item.effective if row.outcome), None)
     outcome = shown.outcome if shown else None
+    tried = TRIES.get(outcome) if outcome and asked.name == GUARD and not asked.command else None
     command = "" if outcome in _UNASKED else asked.command
     return CommandRow(
         flow=flow,
         at=item.at,
         effective_at=max((row.at for row in item.effective), default=None),
-        look=pending_look(command) if outcome is None else outcome_look(outcome, command),
-        title=_title(command, outcome),
+        style=pending_style(command) if outcome is None else outcome_style(outcome, command),
+        title=tried or _title(command, outcome),
         what=_what(asked, shown, now),
         actor=asked.actor if command else "",
         key=None if asked.key is None else KeyName(asked.key),
         cuts=tuple(Cut(row.partition, row.cut) for row in item.effective if row.cut is not None),
         asked=bool(command),
         outcome=outcome,
+        remains=_remains(asked, shown),
     )
 
 
+def _remains(asked: AuditRow, shown: AuditRow | None) -> str:
+    if asked.command not in _RELEASES or shown is None or not shown.others:
+        return ""
+    own = shown.holds and set(shown.holds) <= {asked.actor}
+    ended = "Your hold is released." if own else "Released."
+    rest = still_held(_whom(asked), shown.others)
+    return f"{ended if shown.holds else 'Nothing was released.'} {rest}"
+
+
+def _whom(row: AuditRow) -> str:
+    """The key, prefix or flow that a command is about."""
+    if row.key is not None:
+        return KeyName(row.key).brief
+    return f"The prefix {prefix_text(row.prefix)}" if row.prefix else "The flow"
+
+
 def recent_commands(flow: FlowView, now: int) -> list[CommandRow]:
-    """The newest commands of a flow, those that were asked for together as one."""
+    """The newest commands of a flow; those that were sent together are one row."""
     rows = flow.audit(AuditQuery(limit=MAX_PAGE)).rows
     return together([command_row(flow.name, item, now) for item in history_of(rows)])
 
@@ -99,11 +125,11 @@ def times_to_effective(rows: Iterable[CommandRow]) -> list[int]:
 
 
 def _alike(a: CommandRow, b: CommandRow) -> bool:
-    same = (a.flow, a.title, a.actor, a.look, a.asked) == (
+    same = (a.flow, a.title, a.actor, a.style, a.asked) == (
         b.flow,
         b.title,
         b.actor,
-        b.look,
+        b.style,
         b.asked,
     )
     return same and a.key != b.key and abs(a.at - b.at) <= _SAME_TIME_MS
@@ -133,7 +159,7 @@ def _title(command: str, outcome: Outcome | None) -> str:
 
 
 def note_of(row: AuditRow) -> str:
-    """What else a row says, for people: settings that have changed are JSON in the journal."""
+    """The note of a row for people: changed settings are JSON in the journal."""
     if row.outcome is not Outcome.CHANGED:
         return row.note
     try:
@@ -147,8 +173,14 @@ def note_of(row: AuditRow) -> str:
 
 
 def _what(asked: AuditRow, shown: AuditRow | None, now: int) -> str:
-    """The part of a row that is a sentence."""
+    """The details of a row in one sentence."""
     told = [asked.reason]
+    if asked.command == "hold" and asked.name not in ("", asked.actor):
+        told.append(f"as {asked.name}")
+    if asked.command == "release" and asked.every:
+        told.append("all holds")
+    elif asked.command == "release" and not set(asked.holds) <= {"", asked.actor}:
+        told.append(f"of {', '.join(filter(None, asked.holds))}")
     if asked.pace is not None:
         told.append(f"pace {rate(asked.pace)}/s")
     if asked.expires_at is not None:

@@ -3,7 +3,8 @@
 import base64
 from dataclasses import dataclass
 
-from holdfast.api.key_paths import key_to_path
+from holdfast.control.key_paths import key_to_path
+from holdfast.flows.keys import drawn
 
 _BRIEF = 44
 """Characters of a key in a table; all of it is in the tooltip and on its page."""
@@ -23,7 +24,7 @@ class KeyName:
 
     @property
     def text(self) -> str:
-        """The key as text, or as base64 if it is none."""
+        """The key as text, or as base64 if it is not text."""
         try:
             return self.key.decode()
         except UnicodeDecodeError:
@@ -31,7 +32,7 @@ class KeyName:
 
     @property
     def encoded(self) -> bool:
-        """Whether the text is base64."""
+        """True if the text is base64."""
         try:
             self.key.decode()
         except UnicodeDecodeError:
@@ -40,8 +41,9 @@ class KeyName:
 
     @property
     def brief(self) -> str:
-        """The text, or its beginning and end where it is long; an empty key has a name, too."""
-        text = self.text
+        """The text with its invisible characters drawn; a long one is shortened in the middle, and
+        an empty key gets a name."""
+        text = drawn(self.text)
         if not text:
             return "(empty)"
         return text if len(text) <= _BRIEF else f"{text[: _BRIEF - 9]}…{text[-8:]}"

@@ -11,7 +11,7 @@ class Section:
     path: str
     icon: str
     letter: str
-    """After `g` it goes there."""
+    """The key after `g` that opens it."""
     short: str | None = None
 
 
@@ -23,5 +23,6 @@ SECTIONS = (
     Section("Groups and lag", "/groups", "group", "l"),
     Section("Audit", "/audit", "audit", "a", "Audit"),
     Section("Quality", "/quality", "active", "q"),
+    Section("Hooks", "/hooks", "send", "w"),
     Section("Health", "/health", "health", "h", "Health"),
 )

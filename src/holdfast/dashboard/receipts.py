@@ -1,38 +1,42 @@
-"""Receipts: what was asked a moment ago, and how far it is."""
+"""Receipts: recent commands and their progress."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from holdfast.api.commanding import Receipt, held_anew
+from holdfast.control.commands import CommandResult, held_anew
 from holdfast.dashboard.commands import CommandRow, command_row
 from holdfast.dashboard.key_name import KeyName
-from holdfast.dashboard.looks import Look, outcome_look, pending_look
+from holdfast.dashboard.state_styles import StateStyle, outcome_style, pending_style
 from holdfast.views.audit import HistoryItem, history_of
 from holdfast.views.flow_view import FlowView
 
 FOLLOWED = 20
-"""Up to so many commands are followed by their ids until they are effective; of more, the answer
-is awaited, and only counts are shown."""
+"""Up to this number of commands are followed by their ids until they are effective. Larger requests
+block, and only counts are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptView:
-    """The receipt of one request, of however many keys."""
+    """The receipt of one request, for one key or many."""
 
     flow: str
     rows: tuple[CommandRow, ...]
-    """Those that are followed."""
+    """The commands that are followed."""
     command_ids: tuple[str, ...]
     keys: int
-    counts: tuple[tuple[Look, int], ...]
-    """What came of them; one look for each kind of outcome."""
+    counts: tuple[tuple[StateStyle, int], ...]
+    """The outcomes: a style for each kind, with its number."""
     refused: tuple[tuple[KeyName, str], ...]
-    """Keys that were not asked for, and why."""
+    """Keys that were refused, with the reason."""
     extends: bool = False
-    """Extensions were asked for."""
+    """The request was an extension."""
     held_anew: int = 0
-    """How many of those came too late: their keys had been let go, and are held anew."""
+    """The number of extensions that came too late: their keys are held again."""
+    undo: str = ""
+    """Of a release: the beginning of its commands' ids, by which it can be undone."""
+    still_held: int = 0
+    """The number of released keys that other holds still hold."""
 
     @property
     def waiting(self) -> bool:
@@ -40,31 +44,39 @@ class ReceiptView:
 
 
 def receipt_view(
-    view: FlowView, command: str, receipts: Sequence[Receipt], now: int
+    view: FlowView, command: str, receipts: Sequence[CommandResult], now: int, *, undo: str = ""
 ) -> ReceiptView:
-    """What came of a request just now."""
+    """The receipt of a request that was just sent."""
     refused = tuple(
         (KeyName(receipt.key or b""), str(receipt.error)) for receipt in receipts if receipt.error
     )
-    asked = [receipt for receipt in receipts if not receipt.error]
-    if len(asked) <= FOLLOWED:
-        ids = [receipt.command_id for receipt in asked]
-        extends = any(receipt.extends for receipt in asked)
-        return follow(view, ids, now, keys=len(receipts), refused=refused, extends=extends)
-    looks = Counter(
-        outcome_look(receipt.effective.outcome)
+    requested = [receipt for receipt in receipts if not receipt.error]
+    if len(requested) <= FOLLOWED:
+        ids = [receipt.command_id for receipt in requested]
+        extends = any(receipt.extends for receipt in requested)
+        return follow(
+            view, ids, now, keys=len(receipts), refused=refused, extends=extends, undo=undo
+        )
+    styles = Counter(
+        outcome_style(receipt.effective.outcome)
         if receipt.effective and receipt.effective.outcome
-        else pending_look(command)
-        for receipt in asked
+        else pending_style(command)
+        for receipt in requested
     )
     return ReceiptView(
         flow=view.name,
         rows=(),
         command_ids=(),
         keys=len(receipts),
-        counts=tuple(looks.most_common()),
+        counts=tuple(styles.most_common()),
         refused=refused[:FOLLOWED],
-        held_anew=sum(receipt.held_anew for receipt in asked),
+        undo=undo,
+        held_anew=sum(receipt.held_anew for receipt in requested),
+        still_held=sum(
+            bool(receipt.effective and receipt.effective.others)
+            for receipt in requested
+            if command == "release"
+        ),
     )
 
 
@@ -76,8 +88,9 @@ def follow(
     keys: int | None = None,
     refused: tuple[tuple[KeyName, str], ...] = (),
     extends: bool = False,
+    undo: str = "",
 ) -> ReceiptView:
-    """How far the commands of these ids are."""
+    """The progress of the commands with these ids."""
     items = [item for identity in command_ids if (item := _item(view, identity))]
     rows = tuple(command_row(view.name, item, now) for item in items)
     return ReceiptView(
@@ -88,11 +101,13 @@ def follow(
         counts=(),
         refused=refused,
         extends=extends,
+        undo=undo,
         held_anew=sum(held_anew(row.outcome) for row in rows) if extends else 0,
+        still_held=sum(bool(row.remains) for row in rows),
     )
 
 
 def _item(view: FlowView, command_id: str) -> HistoryItem | None:
-    """The first command of that id, with its outcomes."""
+    """The first command with this id, with its outcomes."""
     items = history_of(view.command(command_id))
     return items[-1] if items else None

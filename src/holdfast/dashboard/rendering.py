@@ -6,7 +6,9 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from holdfast.dashboard import words
+from holdfast.clock import duration_text
+from holdfast.control.spans import PRESETS
+from holdfast.dashboard import formats
 from holdfast.dashboard.assets import asset
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -14,7 +16,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 @cache
 def environment() -> Environment:
-    """Jinja, set so that a name that is missing is an error and everything is escaped."""
+    """Jinja, configured to fail on missing names and to escape everything."""
     jinja = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -24,23 +26,23 @@ def environment() -> Environment:
         auto_reload=False,
     )
     jinja.globals["asset"] = asset
+    jinja.globals["presets"] = PRESETS
     jinja.filters.update(
-        number=words.number,
-        short=words.short,
-        rate=words.rate,
-        size=words.size,
-        duration=words.duration,
-        clock=words.clock,
-        precise=words.precise,
-        stamp=words.stamp,
-        percent=words.percent,
+        number=formats.number,
+        short=formats.short,
+        rate=formats.rate,
+        size=formats.size,
+        duration=duration_text,
+        clock=formats.clock,
+        precise=formats.precise,
+        stamp=formats.stamp,
+        percent=formats.percent,
         initials=initials,
     )
     return jinja
 
 
 def render(template: str, **values: Any) -> str:
-    """The template as text."""
     return environment().get_template(template).render(**values)
 
 

@@ -1,17 +1,19 @@
 """A key's history as a picture: its states, its events, its cuts; every x in per cent.
 
-The journal tells exactly which events were held: those from a hold's cut up to the cut from which
-the ended drain lets them pass. Only how a drain went between its two ends is drawn as a straight
-line, for nobody has written that down.
+The journal has exactly which events were held: those from a hold's cut up to the cut from which the
+ended drain lets them pass. Only the course of a drain between its two ends is unknown; it is drawn
+as a straight line.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from holdfast.dashboard.words import clock, number
+from holdfast.clock import from_ms
+from holdfast.dashboard.commands import TRIES
+from holdfast.dashboard.formats import clock, number
+from holdfast.flows.holds import GUARD
 from holdfast.flows.journal import Outcome
-from holdfast.flows.status import KeyState
+from holdfast.flows.status import KeyState, combined_state
 from holdfast.views.audit import AuditRow, HistoryItem
 
 HOUR_MS = 3_600_000
@@ -23,14 +25,14 @@ SPANS = {
     "24h": 24 * HOUR_MS,
 }
 _NOW_AT = 0.88
-"""What lies ahead, such as an expiry, has the rest of the width."""
+"""The share of the past; the future, such as an expiry, has the rest of the width."""
 _MOST_TICKS = 400
 _LABEL_GAP = 9.0
-"""Per cent; labels of flags that are nearer would run into each other."""
+"""Per cent; labels of closer flags would overlap."""
 _LETTER = 0.85
-"""Per cent of the picture at its least width that a letter takes."""
+"""The width of a letter, in per cent of the narrowest picture."""
 _NARROW = 6.0
-"""Per cent; a band that is narrower has no room for its word."""
+"""Per cent; a narrower band has no room for its word."""
 _GRID_STEPS_MS = tuple(
     minutes * 60_000 for minutes in (1, 2, 5, 10, 30, 60, 120, 240, 720, 1440, 10080)
 )
@@ -38,7 +40,7 @@ _GRID_STEPS_MS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An event of the key: when it came, and where it stands in its source."""
+    """An event of the key: its time and its coordinate."""
 
     at: int
     partition: int
@@ -47,7 +49,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A stretch of time in one state."""
+    """A period in one state."""
 
     style: str
     x: float
@@ -57,8 +59,6 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """One event."""
-
     style: str
     x: float
 
@@ -72,13 +72,11 @@ class Flag:
     text: str
     labelled: bool
     left: bool
-    """Whether its label stands to the left, for want of room."""
+    """True if its label is on the left, for lack of room."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """The picture."""
-
     now: float
     now_label: str
     bands: tuple[Band, ...]
@@ -91,19 +89,19 @@ class Timeline:
     flags: tuple[Flag, ...]
     grid: tuple[tuple[float, str], ...]
     summary: str
-    """The same in words."""
+    """A summary in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """One state from one moment to the next; `until` None: to this day."""
+    """One state over a period; `until` None: until now."""
 
     state: KeyState
     since: int
     until: int | None
     reason: str = ""
     stopped_after: int | None = None
-    """Of a drain that a hold has stopped: the last source offset that came out."""
+    """Of a drain that a hold has stopped: the last source offset that was drained."""
 
 
 class _Window:
@@ -127,11 +125,11 @@ def timeline(
     expires_at: int | None,
     buffered: int = 0,
 ) -> Timeline:
-    """The picture of the last `span`: one of SPANS, or `all` for as far as is known. `buffered` is
-    how many events are held now."""
+    """The picture of the last `span`: one of SPANS, or `all` for the whole known history.
+    `buffered` is the present number of held events."""
     outcomes = sorted(
         (row for item in history for row in item.effective if row.outcome),
-        key=lambda row: row.place,
+        key=lambda row: row.sort_key,
     )
     window = _Window(_start(span, now, outcomes, arrivals), now)
     stretches = _stretches(outcomes)
@@ -156,10 +154,10 @@ def timeline(
 
 
 def held_since(history: Sequence[HistoryItem]) -> int | None:
-    """When the hold began that is still there, or that still drains; None if there is none."""
+    """The start of the present hold or drain; None if there is none."""
     began: dict[int, int] = {}
     rows = (row for item in history for row in item.effective)
-    for row in sorted(rows, key=lambda row: row.place):
+    for row in sorted(rows, key=lambda row: row.sort_key):
         if row.outcome is Outcome.HELD:
             began.setdefault(row.partition, row.at)
         elif row.outcome is Outcome.DRAINED:
@@ -175,9 +173,9 @@ def fitting_span(since: int | None, now: int) -> str:
 
 
 def was_held(history: Sequence[HistoryItem], arrival: Arrival) -> bool:
-    """Whether that event of the key was put on hold when it came."""
+    """Returns True if the event was held when it came."""
     rows = [row for item in history for row in item.effective if row.outcome]
-    return bool(rows) and _is_held(arrival, _held_ranges(sorted(rows, key=lambda r: r.place)))
+    return bool(rows) and _is_held(arrival, _held_ranges(sorted(rows, key=lambda r: r.sort_key)))
 
 
 def _start(span: str, now: int, outcomes: Sequence[AuditRow], arrivals: Sequence[Arrival]) -> int:
@@ -202,7 +200,7 @@ def _stretches(outcomes: Iterable[AuditRow]) -> list[_Stretch]:
                 states[row.partition] = KeyState.ACTIVE
             case _:
                 continue
-        state = _combined(states.values())
+        state = combined_state(states.values())
         if found and found[-1].state is state:
             continue
         if found:
@@ -213,16 +211,8 @@ def _stretches(outcomes: Iterable[AuditRow]) -> list[_Stretch]:
     return found
 
 
-def _combined(states: Iterable[KeyState]) -> KeyState:
-    present = set(states)
-    for state in (KeyState.HELD, KeyState.DRAINING):
-        if state in present:
-            return state
-    return KeyState.ACTIVE
-
-
 def _held_ranges(outcomes: Iterable[AuditRow]) -> list[tuple[int, int, int | None]]:
-    """Partition, first and end offset of what was held; no end: it is still."""
+    """Partition, first and end offset of held events; no end: they are still held."""
     began: dict[int, int] = {}
     ranges: list[tuple[int, int, int | None]] = []
     for row in outcomes:
@@ -288,7 +278,7 @@ def _buffered(
     drains = [s for s in stretches if s.state is KeyState.DRAINING and _seen(window, s)]
     level, waiting = 0, list(kept)
     if stretches and not drains:
-        # What is held and did not arrive within the picture was there before.
+        # Held events that did not arrive within the picture were there before.
         level = max(0, held_now - len(kept))
         began = max(window.start, min(stretches[-1].since, kept[0].at if kept else window.now))
         points += [(began, 0), (began, level)]
@@ -298,7 +288,7 @@ def _buffered(
         waiting = [a for a in waiting if a.at > drain.since]
         behind = [a for a in waiting if a.at <= until]
         waiting = [a for a in waiting if a.at > until]
-        if drain.until is None:  # what is there now was there before, or has come since
+        if drain.until is None:  # present events were there before, or have come since
             level = max(level, held_now - len(behind))
         left = held_now if drain.until is None else _left(drain, kept, until)
         if until > window.start:
@@ -313,7 +303,7 @@ def _buffered(
 
 
 def _left(drain: _Stretch, kept: Sequence[Arrival], until: int) -> int:
-    """How many events a drain has left behind by its end."""
+    """The number of events left at the end of a drain."""
     if drain.stopped_after is None:
         return 0
     return sum(a.at <= until and a.offset > drain.stopped_after for a in kept)
@@ -326,15 +316,25 @@ def _rise(points: list[tuple[float, float]], arrivals: Iterable[Arrival], level:
     return level
 
 
+_TITLES = {
+    Outcome.HELD: "Held", Outcome.RELEASED: "Released", Outcome.EXPIRED: "Expired",
+    Outcome.DRAINED: "Drained", Outcome.DEAD_LETTERED: "Dead-lettered",
+}  # fmt: skip
+
+
+def _title(row: AuditRow) -> str | None:
+    if row.outcome is None:
+        return None
+    if row.name == GUARD and not row.command:
+        return TRIES.get(row.outcome)
+    return _TITLES.get(row.outcome)
+
+
 def _flags(window: _Window, outcomes: Iterable[AuditRow]) -> tuple[Flag, ...]:
-    titles = {
-        Outcome.HELD: "Held", Outcome.RELEASED: "Released", Outcome.EXPIRED: "Expired",
-        Outcome.DRAINED: "Drained", Outcome.DEAD_LETTERED: "Dead-lettered",
-    }  # fmt: skip
     flags: list[Flag] = []
     last = -100.0
     for row in outcomes:
-        title = titles.get(row.outcome) if row.outcome else None
+        title = _title(row)
         if title is None or row.at < window.start:
             continue
         x = window.x(row.at)
@@ -357,7 +357,7 @@ def _grid(window: _Window) -> tuple[tuple[float, str], ...]:
     days = step >= _GRID_STEPS_MS[-2]
     lines = []
     for at in range(first, window.end, step):
-        moment = datetime.fromtimestamp(at / 1000, UTC)
+        moment = from_ms(at)
         x = window.x(at)
         if 2 <= x <= 98:
             lines.append((x, f"{moment.day} {moment:%b}" if days else f"{moment:%H:%M}"))
@@ -367,5 +367,5 @@ def _grid(window: _Window) -> tuple[tuple[float, str], ...]:
 def _summary(stretches: Sequence[_Stretch], now: int, peak: int) -> str:
     if not stretches:
         return "Never held, as far as is known."
-    told = [f"{s.state.value} since {clock(s.since, now)}" for s in stretches[-6:]]
-    return "; ".join(told) + f"; at most {number(peak)} events buffered."
+    periods = [f"{s.state.value} since {clock(s.since, now)}" for s in stretches[-6:]]
+    return "; ".join(periods) + f"; at most {number(peak)} events buffered."

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.api.rendering import SHOWN_BYTES, content_of
+from holdfast.control.json_values import SHOWN_BYTES, content_of
 from holdfast.dashboard.key_name import KeyName
 
 _LABELS = ("type", "status", "state", "event", "kind", "name")
-"""Where events usually say what they are."""
+"""Fields that usually name the kind of an event."""
 _LABEL_LENGTH = 60
 _TOKEN = re.compile(
     r'(?P<key>"(?:[^"\\]|\\.)*")(?=:)|(?P<string>"(?:[^"\\]|\\.)*")'
@@ -36,11 +36,11 @@ class EventView:
     at: int
     key: KeyName | None
     label: str
-    """What the event is, in a word or two."""
+    """A label of the event, in a word or two."""
     size: int
     tokens: tuple[Token, ...]
     note: str
-    """What is said about the value: null, binary, cut off; empty for whole text."""
+    """A note about the value: null, binary, truncated; empty for complete text."""
     headers: tuple[tuple[str, str], ...]
 
     @property
@@ -57,7 +57,7 @@ def event_view(
     value: bytes | None,
     headers: Sequence[tuple[str, str | bytes | None]],
 ) -> EventView:
-    """The record as it is shown. `value` is what the reader may see."""
+    """The record as it is shown. `value` is the part that the actor may see."""
     content = content_of(value, SHOWN_BYTES)
     text = content.text if content.text is not None else content.base64 or ""
     notes = []
@@ -81,7 +81,7 @@ def event_view(
 
 
 def label_of(value: bytes | None) -> str:
-    """What an event is, in a word: the field where events usually say so, else how it begins.
+    """A label of an event: a field that usually names its kind, or its beginning.
 
     >>> label_of(b'{"order": 7, "status": "paid"}'), label_of(b"plain text"), label_of(None)
     ('paid', 'plain text', 'null')

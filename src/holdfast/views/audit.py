@@ -1,4 +1,4 @@
-"""What was asked of a flow and what came of it: the newest of control log and journal, joined."""
+"""The audit trail of a flow: the newest records of control log and journal, joined."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -6,54 +6,90 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from holdfast.errors import InvalidArgumentError, InvalidRecordError
-from holdfast.flows.commands import Command, DeadLetter, Hold, Release, Void, decode_command
+from holdfast.flows.commands import (
+    Command,
+    DeadLetter,
+    Hold,
+    Pause,
+    PrefixHold,
+    PrefixRelease,
+    Release,
+    Resume,
+    Skip,
+    Void,
+    decode_command,
+    key_of,
+)
+from holdfast.flows.holds import StandingHold, prefix_text
 from holdfast.flows.journal import JournalRecord, Outcome, decode_journal
 
 WINDOW = 20_000
-"""Rows of each log that are kept; older ones are read from the log when somebody asks."""
+"""Rows of each log in memory; older ones are read from the log on demand."""
 MAX_PAGE = 500
+EXPIRIES = frozenset({Outcome.EXPIRED, Outcome.HOLD_EXPIRED})
+"""Outcomes that name a hold, without a command that caused them."""
+
+FIRST_ONLY = "Only the first event."
+"""The note of a dead-letter that leaves the others to the guard."""
+
+COMMANDS = (
+    "hold", "release", "dead-letter", "hold-prefix", "release-prefix", "pause", "resume", "void",
+    "skip",
+)  # fmt: skip
+"""The names of all commands."""
 
 Log = Literal["control", "journal"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRow:
-    """One record of the control log (what was requested) or of the journal (what is effective)."""
+    """One record of the control log (a request) or of the journal (an effect)."""
 
     log: Log
     partition: int
     offset: int
     at: int
-    """When the broker or the gate wrote it, in milliseconds since 1970."""
+    """The time at which the broker or the gate wrote it, in milliseconds since 1970."""
     key: bytes | None = None
     command_id: str = ""
     command: str = ""
-    """hold, release, dead-letter or void; empty where no command was behind it."""
+    """hold, release, dead-letter, void, skip, hold-prefix, release-prefix, pause or resume; empty
+    if no command caused it."""
     command_offset: int | None = None
-    """Where the command stands on the control log."""
+    """The command's offset on the control log."""
     actor: str = ""
     reason: str = ""
     expires_at: int | None = None
     pace: float | None = None
+    name: str = ""
+    """The name of the hold that it is about."""
+    prefix: bytes = b""
+    """The prefix that it is about, or whose hold it is about."""
+    holds: tuple[str, ...] = ()
+    """Of a release: the names of the holds that it is to end; of its outcome, that it has ended."""
+    every: bool = False
+    """Of a release: it is to end every hold."""
+    others: tuple[StandingHold, ...] = ()
+    """Of an outcome: the key's other holds, which stand."""
     outcome: Outcome | None = None
-    """Of the journal alone."""
+    """Only in rows of the journal."""
     cut: int | None = None
-    """The source offset from which it acts."""
+    """The source offset from which it applies."""
     drained_through: int | None = None
     superseded_by: int | None = None
     first: int | None = None
     note: str = ""
-    """What else there is to say; of a record that cannot be read: why."""
+    """A remark; for an unreadable record, the reason."""
 
     @property
-    def place(self) -> tuple[int, str, int, int]:
+    def sort_key(self) -> tuple[int, str, int, int]:
         """Sorts rows of all logs by time."""
         return self.at, self.log, self.partition, self.offset
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryItem:
-    """A command with what came of it, or an outcome that no command asked for."""
+    """A command with its outcomes, or an outcome without a command."""
 
     requested: AuditRow | None
     effective: tuple[AuditRow, ...]
@@ -69,7 +105,7 @@ class HistoryItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditQuery:
-    """Which rows, newest first. Empty fields ask for nothing in particular."""
+    """Selects rows, newest first. Empty fields match everything."""
 
     key: bytes | None = None
     actor: str = ""
@@ -91,17 +127,18 @@ class AuditPage:
 
     rows: tuple[AuditRow, ...]
     cursor: str | None
-    """Where the next page begins; None if there is none."""
+    """The start of the next page; None if there is none. It is a position, not a time: a command of
+    many keys puts thousands of rows into one millisecond."""
     stopped_early: bool = False
-    """The search took too long, or read too much: the cursor goes on from there."""
+    """The search has reached its limit of time or records; the cursor continues it."""
     older: bool = False
-    """There may be older rows that only the logs have, not the view."""
+    """There may be older rows, in the logs only."""
 
 
 def requested(offset: int, at: int, key: bytes | None, value: bytes | None) -> AuditRow:
     """The row of a record of the control log."""
     try:
-        command = decode_command(key, value)
+        command = decode_command(key, value, at)
     except InvalidRecordError as error:
         return AuditRow(
             log="control", partition=0, offset=offset, at=at, key=key, command_offset=offset,
@@ -116,16 +153,36 @@ def _of_command(command: Command, offset: int, at: int) -> AuditRow:
         partition=0,
         offset=offset,
         at=at,
-        key=None if isinstance(command, Void) else command.key,
+        key=key_of(command),
         command_id=command.id,
         command=command.name,
         command_offset=offset,
         actor=command.actor,
-        reason=command.reason if isinstance(command, Hold | DeadLetter | Void) else "",
-        expires_at=command.expires_at if isinstance(command, Hold) else None,
-        pace=command.pace if isinstance(command, Release) else None,
-        note=f"Lets offset {command.offset} pass." if isinstance(command, Void) else "",
+        reason=command.reason,
+        expires_at=command.expires_at if isinstance(command, Hold | PrefixHold) else None,
+        pace=command.pace if isinstance(command, Release | PrefixRelease) else None,
+        name=command.hold_name if isinstance(command, Hold | PrefixHold | Pause) else "",
+        prefix=command.prefix if isinstance(command, PrefixHold | PrefixRelease) else b"",
+        holds=command.holds if isinstance(command, Release | PrefixRelease | Resume) else (),
+        every=isinstance(command, Release | PrefixRelease | Resume) and command.every,
+        note=note_of_command(command),
     )
+
+
+def note_of_command(command: Command) -> str:
+    """What a command is about, beyond its key."""
+    match command:
+        case DeadLetter(first=True):
+            return FIRST_ONLY
+        case PrefixHold() | PrefixRelease():
+            return f"All keys with the prefix {prefix_text(command.prefix)}."
+        case Void():
+            return f"Lets offset {command.offset} pass."
+        case Skip():
+            return (
+                f"Skips events {command.first} to {command.last} of partition {command.partition}."
+            )
+    return ""
 
 
 def effective(
@@ -157,12 +214,16 @@ def _of_record(record: JournalRecord, partition: int, offset: int) -> AuditRow:
         drained_through=record.drained_through,
         superseded_by=record.superseded_by,
         first=record.first,
+        name=record.name,
+        prefix=record.prefix,
+        holds=record.ended,
+        others=record.others,
         note=record.note or record.settings,
     )
 
 
 def matches(row: AuditRow, query: AuditQuery) -> bool:
-    """Whether the query asks for the row; its cursor and limit aside."""
+    """Returns True if the query selects the row, apart from cursor and limit."""
     if query.key is not None and row.key != query.key:
         return False
     if query.since is not None and row.at < query.since:
@@ -173,22 +234,22 @@ def matches(row: AuditRow, query: AuditQuery) -> bool:
         (query.log, row.log), (query.actor, row.actor), (query.command, row.command),
         (query.command_id, row.command_id), (query.outcome, row.outcome),
     )  # fmt: skip
-    if any(wanted and wanted != found for wanted, found in pairs):
+    if any(value and value != actual for value, actual in pairs):
         return False
     if not query.search:
         return True
-    wanted = query.search.casefold()
+    text = query.search.casefold()
     key = (row.key or b"").decode(errors="replace")
-    return any(wanted in text.casefold() for text in (key, row.actor, row.reason, row.note))
+    return any(text in field.casefold() for field in (key, row.actor, row.reason, row.note))
 
 
 def write_cursor(row: AuditRow) -> str:
-    """Names the place right before the row, in time."""
+    """The cursor of the page that begins after this row, with the next older one."""
     return f"{row.at}.{row.log}.{row.partition}.{row.offset}"
 
 
 def read_cursor(cursor: str) -> tuple[int, str, int, int]:
-    """The reverse, or InvalidArgumentError."""
+    """The sort key in a cursor, or InvalidArgumentError."""
     parts = cursor.split(".")
     numbers = [part for index, part in enumerate(parts) if index != 1]
     if (
@@ -206,7 +267,7 @@ def check_limit(limit: int) -> None:
 
 
 class AuditWindow:
-    """The newest rows of both logs. Not safe for threads: its owner has the lock."""
+    """The newest rows of both logs. Not thread-safe: its owner holds a lock."""
 
     def __init__(self, capacity: int = WINDOW) -> None:
         self._capacity = capacity
@@ -215,15 +276,15 @@ class AuditWindow:
         self._by_id: dict[str, list[AuditRow]] = {}
         self._skipped: set[tuple[Log, int]] = set()
         self.floor = 0
-        """Rows that are older than this, or as old, may not be here; 0: all are."""
+        """Rows of this time or older may be missing; 0: none is."""
 
     def skip(self, log: Log, partition: int) -> None:
-        """This log has rows before the first that will be appended."""
+        """Note that this log has rows before the first appended one."""
         self._skipped.add((log, partition))
 
     def append(self, row: AuditRow) -> AuditRow:
-        """Keep the row. -> the same, a journal row signed by who asked for it"""
-        row = self._signed(row)
+        """Add the row. Returns it; a row of the journal gets the command's actor and reason."""
+        row = self._with_actor(row)
         if (row.log, row.partition) in self._skipped:
             self._skipped.remove((row.log, row.partition))
             self.floor = max(self.floor, row.at)
@@ -243,10 +304,10 @@ class AuditWindow:
         return list(self._by_key.get(key, ()))
 
     def of_command(self, command_id: str) -> list[AuditRow]:
-        """The command as often as it was appended, and its outcomes, in their order."""
+        """All records of the command, and its outcomes, in their order."""
         return list(self._by_id.get(command_id, ()))
 
-    def _signed(self, row: AuditRow) -> AuditRow:
+    def _with_actor(self, row: AuditRow) -> AuditRow:
         if row.log == "control" or not row.command_id:
             return row
         for known in self._by_id.get(row.command_id, ()):
@@ -276,8 +337,8 @@ def history_of(rows: Iterable[AuditRow]) -> tuple[HistoryItem, ...]:
     for row in rows:
         if row.log == "control":
             commands[row.offset] = row
-        elif row.command_offset is None or row.outcome is Outcome.EXPIRED:
-            # An expiry names the hold that it ends, but nobody asked for it at that time.
+        elif row.command_offset is None or row.outcome in EXPIRIES:
+            # An expiry names the hold that it ends, but no command caused it at that time.
             alone.append(HistoryItem(None, (row,)))
         else:
             outcomes.setdefault(row.command_offset, []).append(row)
@@ -289,4 +350,7 @@ def _joined(
     commands: dict[int, AuditRow], outcomes: dict[int, list[AuditRow]]
 ) -> Iterator[HistoryItem]:
     for offset in commands.keys() | outcomes.keys():
-        yield HistoryItem(commands.get(offset), tuple(outcomes.get(offset, ())))
+        command, rows = commands.get(offset), outcomes.get(offset, ())
+        if command is not None and command.key is None:  # not of each key of a prefix
+            rows = [row for row in rows if row.key is None]
+        yield HistoryItem(command, tuple(rows))

@@ -1,4 +1,4 @@
-"""What has changed, numbered and kept for a while, so that a live reader can go on where it was."""
+"""Recent changes, numbered, so that a live reader can continue where it was."""
 
 import asyncio
 import uuid
@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from threading import Lock
-from types import TracebackType
 from typing import Any, Self
 
 RING = 20_000
 
 
 class ChangeKind(StrEnum):
-    """What a change is about, and what its `item` is."""
+    """The kind of a change, which decides the type of its `item`."""
 
     KEY = "key"
-    """A `KeyRow`: its state, counts or pending commands are others."""
+    """A `KeyRow` whose state, counts or pending commands have changed."""
     REQUESTED = "requested"
     """An `AuditRow` of the control log."""
     EFFECTIVE = "effective"
@@ -27,11 +26,11 @@ class ChangeKind(StrEnum):
     HEALTH = "health"
     """A `PipelineHealth`."""
     FLOW = "flow"
-    """A flow came, changed, or went; the item is its definition, or None."""
+    """A flow was created, changed or removed; the item is its definition, or None."""
     RECORD = "record"
-    """A record of a topic that is tailed."""
+    """A record of a live tail."""
     SAMPLED = "sampled"
-    """More records came than a tail shows; the item says how many."""
+    """More records arrived than a tail shows; the item has the counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,8 +45,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a reader gets: changes in their order. `reset`: some were missed, so what the reader
-    shows has to be read anew before these."""
+    """Changes in their order. `reset`: the reader has missed some, so it must reload its state
+    before it applies these."""
 
     changes: tuple[Change, ...]
     reset: bool = False
@@ -56,13 +55,13 @@ class Batch:
 class Changes:
     """A ring of changes. Written by threads, followed by readers on event loops.
 
-    A reader costs the ring nothing but its place: one that is too slow, or comes back too late, is
-    told so (`reset`) and holds nobody up.
+    The ring keeps no state for a reader. One that is too slow, or reconnects too late, gets a
+    `reset` and delays no other reader.
     """
 
     def __init__(self, capacity: int = RING) -> None:
         self.epoch = uuid.uuid4().hex[:12]
-        """Numbers mean something within one epoch alone: that of this process."""
+        """Identifies this process: numbers are valid only within one epoch."""
         self._ring: deque[Change] = deque(maxlen=capacity)
         self._last = 0
         self._lock = Lock()
@@ -75,7 +74,7 @@ class Changes:
         return self._last
 
     def append(self, kind: ChangeKind, flow: str, item: Any) -> None:
-        """Add a change, and wake those who wait for one."""
+        """Add a change, and wake waiting readers."""
         with self._lock:
             self._last += 1
             self._ring.append(Change(self._last, kind, flow, item))
@@ -86,7 +85,7 @@ class Changes:
         for loop in loops:
             try:
                 loop.call_soon_threadsafe(self._wake, loop)
-            except RuntimeError:  # that loop has ended, and its readers with it
+            except RuntimeError:  # that loop has ended, with its readers
                 self._waking = False
 
     def since(self, number: int) -> Batch:
@@ -100,17 +99,17 @@ class Changes:
             return Batch(tuple(reversed(newer)))
 
     def subscribe(self, after: int | None = None) -> "Subscription":
-        """Follow the changes after that number, or those that come from now on. On an event loop;
-        use it in a `with`."""
+        """Follow the changes after that number, or from now on. Call it on an event loop, and use
+        the result in a `with`."""
         return Subscription(self, self._last if after is None else after)
 
-    def place(self, number: int) -> str:
-        """The number as a reader keeps it over a lost connection."""
+    def event_id(self, number: int) -> str:
+        """The id with which a reader resumes after that number."""
         return f"{self.epoch}-{number}"
 
-    def number_of(self, place: str) -> int:
-        """The reverse; -1, which is always too old, for a place in another process's ring."""
-        epoch, _, number = place.partition("-")
+    def number_of(self, event_id: str) -> int:
+        """The number of an id; -1, which is always too old, for an id of another process."""
+        epoch, _, number = event_id.partition("-")
         digits = number.isascii() and number.isdigit() and len(number) < 16
         return int(number) if epoch == self.epoch and digits else -1
 
@@ -131,17 +130,17 @@ class Changes:
 
 
 class Subscription:
-    """One reader's place in the ring."""
+    """One reader's position in the ring."""
 
     def __init__(self, changes: Changes, after: int) -> None:
         self.loop = asyncio.get_running_loop()
         self.news = asyncio.Event()
         self.number = after
-        """Of the last change that was handed out."""
+        """The number of the last change that was handed out."""
         self._changes = changes
 
     async def next(self, within: float) -> Batch:
-        """What has come since the last time. Waits for something, so many seconds at most."""
+        """The changes since the last call. Waits up to `within` seconds for one."""
         try:
             async with asyncio.timeout(within):
                 while not ((batch := self._take()).changes or batch.reset):
@@ -163,10 +162,5 @@ class Subscription:
         self._changes._enter(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._changes._leave(self)

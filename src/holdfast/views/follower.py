@@ -2,17 +2,19 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from threading import Event, Thread
+from dataclasses import dataclass, field, replace
+from threading import Event
 from time import monotonic
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
+from holdfast.background import Background
+from holdfast.client.compacted_topic import CompactedTopic
 from holdfast.client.connection import Connection
 from holdfast.client.flow_registry import FlowRegistry
 from holdfast.client.log_reader import next_messages
 from holdfast.client.positions import Offsets, Partition
-from holdfast.client.table import Table
+from holdfast.clock import now_ms
 from holdfast.errors import HoldfastError, InvalidRecordError, NotFoundError
 from holdfast.flows.registry import FlowDefinition
 from holdfast.flows.reports import REPORTS_TOPIC, Report, decode_report
@@ -20,24 +22,19 @@ from holdfast.flows.status import decode_status
 from holdfast.views.audit import WINDOW, effective, requested
 from holdfast.views.changes import ChangeKind, Changes
 from holdfast.views.flow_view import FlowView
+from holdfast.views.standstill import Standstill
 
 log = logging.getLogger(__name__)
 
 _CHUNK = 1_000
-_TURN_S = 0.25
-"""How long a new flow may go unseen."""
-_TRY_AGAIN_S = 10.0
+_TURN_SECONDS = 0.25
+"""The longest time until a new flow is noticed."""
+_RETRY_SECONDS = 10.0
+_STUCK_SECONDS = 30.0
+"""A broker sends existing records within moments: after this time, one is unreadable."""
 
-_READER = {
-    # Never joined: librdkafka wants a name all the same.
-    "group.id": "holdfast.reader",
-    "enable.auto.commit": False,
-    "enable.auto.offset.store": False,
-    "enable.partition.eof": True,
-    # A view shows what there is: what retention took is not there to be shown.
-    "auto.offset.reset": "earliest",
-    "isolation.level": "read_committed",
-    # A flow that is new waits for the fetch before it to end, twice.
+_TUNING = {
+    # A new flow waits for the end of the fetch before it, twice.
     "fetch.wait.max.ms": 200,
     "queued.max.messages.kbytes": 16 * 1024,
 }
@@ -45,73 +42,138 @@ _READER = {
 
 @dataclass(slots=True)
 class _Followed:
-    """A flow that is read: its view, its places, and which of them are yet to be read through."""
+    """A followed flow: its view, its partitions, and those not yet read to their end."""
 
     view: FlowView
-    places: list[Partition]
+    partitions: list[Partition]
     unread: set[Partition] = field(default_factory=set)
+    moved_at: float = field(default_factory=monotonic)
+    """The time of the last record."""
 
 
-def tell_health(view: FlowView, changes: Changes) -> None:
-    """Tell of a flow's health where all flows are told of, if it is another than before."""
+def with_arrival_time(report: Report, *, live: bool) -> Report:
+    """The report with the time of its arrival, from which missing reports are detected: the
+    pipeline's clock may be wrong. An older report (not `live`) keeps its time."""
+    now = now_ms()
+    return replace(report, at=now if live else min(report.at, now))
+
+
+def publish_health(view: FlowView, changes: Changes) -> None:
+    """Publish a flow's health among the changes of all flows, if it has changed."""
     health = view.changed_health()
     if health is not None:
         changes.append(ChangeKind.HEALTH, view.name, health)
 
 
 class Follower:
-    """Reads registry, status, control, journal and the pipeline's reports, from start to stop."""
+    """Reads registry, status, control, journal and the pipeline's reports, from start to stop.
+
+    After a failure everything is read again. Until then nothing is caught up, because the views
+    would be stale.
+    """
 
     def __init__(
         self, connection: Connection, flows: dict[str, FlowView], changes: Changes
     ) -> None:
         self.caught_up = Event()
-        """Everything that was there at the start has been read."""
+        """All records that existed at the start were read."""
         self._connection = connection
         self._flows = flows
         self._changes = changes
-        self._registry = FlowRegistry(connection)
-        self._followed: dict[str, _Followed] = {}
-        self._by_place: dict[Partition, _Followed] = {}
-        self._takers: dict[str, Callable[[Message], None]] = {}
-        self._try_again_at: dict[str, float] = {}
-        self._reports: dict[str, dict[str, Report]] = {}
-        self._report_table = Table(connection, REPORTS_TOPIC, self._take_report)
-        self._stopping = Event()
-        self._thread = Thread(target=self._run, name="views", daemon=True)
+        self._thread = Background("views", self._turn, restart=self._restart, close=self._close)
+        self._consumer: Consumer | None = None
+        self.standstill: Standstill | None = None
+        """Set while the broker does not serve a turn. The views stay as they are."""
+        self._begin_again()
+
+    @property
+    def failure(self) -> str:
+        """Why the topics are not followed at the moment; empty if they are."""
+        return self._thread.failure or (self.standstill.why if self.standstill else "")
 
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._thread.stop()
 
-    def _run(self) -> None:
-        consumer = self._connection.make(Consumer, _READER)
+    def _begin_again(self) -> None:
+        self._registry = FlowRegistry(self._connection)
+        self._followed: dict[str, _Followed] = {}
+        self._by_partition: dict[Partition, _Followed] = {}
+        self._takers: dict[str, Callable[[Message], None]] = {}
+        self._try_again_at: dict[str, float] = {}
+        self._reports: dict[str, dict[str, Report]] = {}
+        self._refused: set[Partition] = set()
+        """Partitions that the broker has refused to serve. librdkafka reports that once."""
+        self._report_topic = CompactedTopic(self._connection, REPORTS_TOPIC, self._take_report)
+
+    def _restart(self) -> None:
+        self.caught_up.clear()
+        for name, view in list(self._flows.items()):  # open pages reload
+            self._changes.append(ChangeKind.FLOW, name, view.definition)
+        self._close()
+        self._begin_again()
+
+    def _close(self) -> None:
+        self._registry.close()
+        self._report_topic.close()
+        if self._consumer is not None:
+            self._consumer.close()
+            self._consumer = None
+
+    def _turn(self) -> None:
         try:
-            while not self._stopping.is_set():
-                try:
-                    self._turn(consumer)
-                except (HoldfastError, KafkaException) as error:
-                    log.warning("Views cannot go on just now: %s", error)
-                    self._stopping.wait(1.0)
-        finally:
-            self._registry.close()
-            self._report_table.close()
-            consumer.close()
+            self._follow_all()
+            self.standstill = None
+        except (HoldfastError, KafkaException) as error:  # the broker is away
+            if self.standstill is None:
+                log.warning("Views cannot be updated: %s", error)
+            self.standstill = Standstill.after(self.standstill, f"views: {error}")
+            self._thread.stopping.wait(1.0)
 
-    def _turn(self, consumer: Consumer) -> None:
+    def _follow_all(self) -> None:
+        if self._consumer is None:
+            # Records that retention has deleted cannot be shown: continue with the earliest.
+            self._consumer = self._connection.reader(_TUNING, lost="earliest")
+        consumer = self._consumer
         self._registry.poll(0)
         if self._registry.complete:
             self._follow_registry(consumer)
-        self._report_table.poll(0)
-        for message in next_messages(consumer, _CHUNK, _TURN_S):
+        self._report_topic.poll(0)
+        for message in next_messages(consumer, _CHUNK, _TURN_SECONDS):
             self._take(message)
+        self._check_refused()
+        self._skip_unreadable()
         unread = any(followed.unread for followed in self._followed.values())
-        if self._registry.complete and self._report_table.complete and not unread:
+        if self._registry.complete and self._report_topic.complete and not unread:
+            for name in self._flows.keys() - self._followed.keys():
+                self._flows.pop(name, None)  # removed during the restart
             self.caught_up.set()
+
+    def _check_refused(self) -> None:
+        """Raise if the broker still refuses a partition."""
+        for partition in sorted(self._refused):
+            try:
+                Offsets(self._connection).ends([partition])
+            except NotFoundError:
+                pass  # a flow without topics must not affect the others
+            self._refused.discard(partition)
+
+    def _skip_unreadable(self) -> None:
+        """An unreadable batch must not hide all flows: librdkafka stops before it without an error.
+        Its flow is shown as far as it was read."""
+        for followed in self._followed.values():
+            if not followed.unread or monotonic() - followed.moved_at < _STUCK_SECONDS:
+                continue
+            # Raises if the broker is the cause.
+            Offsets(self._connection).ends(followed.partitions)
+            log.error(
+                "The flow %s is shown without the unreadable records of %s",
+                followed.view.name, ", ".join(map(str, sorted(followed.unread))),
+            )  # fmt: skip
+            for partition in list(followed.unread):
+                self._reach_end(partition)
 
     def _follow_registry(self, consumer: Consumer) -> None:
         registered = self._registry.flows
@@ -127,13 +189,13 @@ class Follower:
                 self._try_to_begin(consumer, flow)
 
     def _try_to_begin(self, consumer: Consumer, flow: FlowDefinition) -> None:
-        """A flow that cannot be followed, say because its topics are gone, is in nobody's way."""
+        """A flow that cannot be followed, as one without topics, must not affect the others."""
         try:
             self._begin(consumer, flow)
         except NotFoundError as error:
             if flow.name not in self._try_again_at:
                 log.warning("The flow %s cannot be shown: %s", flow.name, error)
-            self._try_again_at[flow.name] = monotonic() + _TRY_AGAIN_S
+            self._try_again_at[flow.name] = monotonic() + _RETRY_SECONDS
         else:
             self._try_again_at.pop(flow.name, None)
 
@@ -146,61 +208,66 @@ class Follower:
         starts, ends = offsets.starts([control, *journal]), offsets.ends([control, *journal])
         begin = dict.fromkeys(status, 0)
         begin[control] = max(starts[control], ends[control] - WINDOW)
-        for place in journal:
-            begin[place] = max(starts[place], ends[place] - WINDOW // flow.partitions)
+        for partition in journal:
+            begin[partition] = max(starts[partition], ends[partition] - WINDOW // flow.partitions)
         view = FlowView(flow, control_from=begin[control])
-        for place in (control, *journal):
-            if begin[place] > starts[place]:
-                view.skip("control" if place is control else "journal", place.number)
+        for partition in (control, *journal):
+            if begin[partition] > starts[partition]:
+                view.skip("control" if partition is control else "journal", partition.number)
         followed = _Followed(view, list(begin), set(begin))
         self._takers |= {
             names.control: lambda message: self._take_control(view, message),
             names.journal: lambda message: self._take_journal(view, message),
             names.status: lambda message: self._take_status(view, message),
         }
-        self._by_place |= dict.fromkeys(begin, followed)
+        self._by_partition |= dict.fromkeys(begin, followed)
         self._followed[flow.name] = followed
         for report in self._reports.get(flow.name, {}).values():
             view.take_report(report)
-        consumer.incremental_assign([place.at(offset) for place, offset in begin.items()])
+        consumer.incremental_assign([partition.at(offset) for partition, offset in begin.items()])
 
     def _forget(self, consumer: Consumer, followed: _Followed) -> None:
         name = followed.view.name
-        consumer.incremental_unassign([place.at(0) for place in followed.places])
-        for place in followed.places:
-            del self._by_place[place]
-            self._takers.pop(place.topic, None)
+        consumer.incremental_unassign([partition.at(0) for partition in followed.partitions])
+        for partition in followed.partitions:
+            del self._by_partition[partition]
+            self._refused.discard(partition)
+            self._takers.pop(partition.topic, None)
         del self._followed[name]
         self._flows.pop(name, None)
         self._changes.append(ChangeKind.FLOW, name, None)
 
     def _take(self, message: Message) -> None:
-        place = Partition(message.topic() or "", message.partition() or 0)
+        partition = Partition(message.topic() or "", message.partition() or 0)
         error = message.error()
         if error is None:
-            self._hand_over(place, message)
+            self._hand_over(partition, message)
         elif error.code() == KafkaError._PARTITION_EOF:
-            self._reach_end(place)
+            self._reach_end(partition)
         else:
             log.info("Views: %s", error.str())
+            if partition in self._by_partition:
+                self._refused.add(partition)
 
-    def _hand_over(self, place: Partition, message: Message) -> None:
-        taker = self._takers.get(place.topic)
+    def _hand_over(self, partition: Partition, message: Message) -> None:
+        if (followed := self._by_partition.get(partition)) is not None:
+            followed.moved_at = monotonic()
+        taker = self._takers.get(partition.topic)
         if taker is None:
-            return  # of a flow that has just gone
+            return  # of a flow that was just removed
         try:
             taker(message)
         except InvalidRecordError as error:
-            log.warning("Offset %s of %s: %s", message.offset(), place, error)
+            log.warning("Offset %s of %s: %s", message.offset(), partition, error)
         except Exception:
-            # One record that trips us must not freeze what is shown of all others.
-            log.exception("Offset %s of %s was left out", message.offset(), place)
+            # One record must not stop the view of all others.
+            log.exception("Offset %s of %s was left out", message.offset(), partition)
 
-    def _reach_end(self, place: Partition) -> None:
-        followed = self._by_place.get(place)
+    def _reach_end(self, partition: Partition) -> None:
+        followed = self._by_partition.get(partition)
         if followed is None or not followed.unread:
             return
-        followed.unread.discard(place)
+        followed.unread.discard(partition)
         if not followed.unread:
             view = followed.view
             view.go_live()
@@ -226,9 +293,9 @@ class Follower:
     def _take_report(self, key: bytes | None, value: bytes | None) -> None:
         if value is None:
             return
-        report = decode_report(key, value)
+        report = with_arrival_time(decode_report(key, value), live=self._report_topic.complete)
         self._reports.setdefault(report.flow, {})[report.part] = report
         followed = self._followed.get(report.flow)
         if followed is not None:
             followed.view.take_report(report)
-            tell_health(followed.view, self._changes)
+            publish_health(followed.view, self._changes)

@@ -1,4 +1,4 @@
-"""The keys of a flow that are not simply ACTIVE: searched, sorted, and given out in pages."""
+"""The keys of a flow that are not ACTIVE or have pending commands: searched, sorted, paged."""
 
 import base64
 import binascii
@@ -7,18 +7,18 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 from holdfast.errors import InvalidArgumentError
+from holdfast.flows.holds import GUARD, StandingHold, held_until, reasons_of
 from holdfast.flows.keys import key_from_json, key_to_json
-from holdfast.flows.status import Entry, KeyState
+from holdfast.flows.status import Entry, KeyState, KeyStatus
 
 MAX_PAGE = 500
 
 
 class KeySort(StrEnum):
-    """What keys are sorted by."""
-
     KEY = "key"
     STATE = "state"
     SINCE = "since"
@@ -28,12 +28,12 @@ class KeySort(StrEnum):
     OLDEST = "oldest"
     ACTOR = "actor"
     REASON = "reason"
+    ATTEMPTS = "attempts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRow:
-    """One key over all its partitions. ACTIVE only where a command is pending, or it was asked
-    for by name."""
+    """One key over all its partitions. ACTIVE only with a pending command, or if looked up."""
 
     key: bytes
     state: KeyState = KeyState.ACTIVE
@@ -41,6 +41,7 @@ class KeyRow:
     reason: str = ""
     since: int | None = None
     expires_at: int | None = None
+    """When its last hold expires; None if one of them never does."""
     pace: float | None = None
     events: int = 0
     bytes: int = 0
@@ -51,6 +52,14 @@ class KeyRow:
     foreign: bool = False
     """Some of its events came by another partitioner than murmur2."""
     partitions: tuple[int, ...] = ()
+    holds: tuple[StandingHold, ...] = ()
+    """The holds that stand, newest first."""
+    attempts: int = 0
+    """Of a guard: how often its first event has failed."""
+    next_try: int | None = None
+    """Of a guard: when its first event is tried again, unless another hold stands."""
+    error: str = ""
+    """Of a guard: the last failure of its first event, with the end of the traceback."""
     pending: tuple[str, ...] = ()
     """Names of the commands that were requested and are not effective yet, oldest first."""
 
@@ -62,7 +71,7 @@ class KeyRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyQuery:
-    """Which keys, in which order, from where on."""
+    """Selects keys, their order, and the page."""
 
     states: frozenset[KeyState] = frozenset()
     """Keys in one of these states; all if empty."""
@@ -78,12 +87,12 @@ class KeyQuery:
 
 @dataclass(frozen=True, slots=True)
 class KeyPage:
-    """Keys in their order; `total` counts all that match, on this page or not."""
+    """A page of keys; `total` counts the matching keys of all pages."""
 
     rows: tuple[KeyRow, ...]
     total: int
     cursor: str | None
-    """Where the next page begins; None if this is the last."""
+    """The cursor of the next page; None if this is the last."""
     previous: str | None
     """The cursor of the page before; None if this is the first."""
 
@@ -93,63 +102,79 @@ def combine(key: bytes, entries: Mapping[int, Entry], pending: Iterable[str] = (
     waiting = tuple(pending)
     if not entries:
         return KeyRow(key=key, pending=waiting)
-    held = [entry for entry in entries.values() if entry.state is KeyState.HELD]
-    # What a person asked for last is what they look for: the newest command tells why.
-    told = max(held or entries.values(), key=lambda entry: entry.command_offset)
+    status = KeyStatus.of(key, entries)
+    holds = status.holds
+    # The newest command of that state is the one that people look for.
+    newest = max(
+        [entry for entry in entries.values() if entry.state is status.state],
+        key=attrgetter("command_offset"),
+    )
     return KeyRow(
         key=key,
-        state=KeyState.HELD if held else KeyState.DRAINING,
-        actor=told.actor,
-        reason=told.reason,
-        since=told.since,
-        expires_at=told.expires_at,
-        pace=told.pace,
-        events=sum(entry.events for entry in entries.values()),
-        bytes=sum(entry.bytes for entry in entries.values()),
-        oldest=min((e.oldest for e in entries.values() if e.oldest is not None), default=None),
+        state=status.state,
+        actor=newest.actor,
+        reason=reasons_of(holds) or newest.reason,
+        since=newest.since,
+        expires_at=held_until(holds),
+        pace=newest.pace,
+        events=status.events,
+        bytes=status.bytes,
+        oldest=status.oldest,
         overflow=any(entry.overflow for entry in entries.values()),
         foreign=any(entry.foreign for entry in entries.values()),
         partitions=tuple(sorted(entries)),
+        holds=holds,
+        **_failure(entries.values(), holds),
         pending=waiting,
     )
 
 
+def _failure(entries: Iterable[Entry], holds: Iterable[StandingHold]) -> dict[str, Any]:
+    """What a guard knows of the event that has failed. A key is in one partition, as a rule."""
+    failed = max(entries, key=attrgetter("attempts"))
+    return {
+        "attempts": failed.attempts,
+        "next_try": next((hold.expires_at for hold in holds if hold.name == GUARD), None),
+        "error": failed.error,
+    }
+
+
 def page_of(rows: Iterable[KeyRow], query: KeyQuery) -> KeyPage:
-    """The rows that the query asks for. InvalidArgumentError for a cursor that is none."""
+    """The rows that the query selects. InvalidArgumentError for an invalid cursor."""
     if not 1 <= query.limit <= MAX_PAGE:
         raise InvalidArgumentError(f"A page has 1 to {MAX_PAGE} keys, not {query.limit}.")
-    found = [row for row in rows if _matches(row, query)]
+    matching = [row for row in rows if _matches(row, query)]
     if query.cursor is None:
-        return _following(found, found, query)
+        return _following(matching, matching, query)
     cursor = _read_cursor(query)
-    beyond = _beyond(found, query, cursor)
+    beyond = _beyond(matching, query, cursor)
     if not cursor.backwards:
-        return _following(found, beyond, query)
+        return _following(matching, beyond, query)
     if len(beyond) <= query.limit:  # that is the beginning: its page is whole, too
-        return _following(found, found, query)
-    return _preceding(found, beyond, query)
+        return _following(matching, matching, query)
+    return _preceding(matching, beyond, query)
 
 
-def _following(found: list[KeyRow], rest: list[KeyRow], query: KeyQuery) -> KeyPage:
-    """The first page of the rest of what was found."""
+def _following(matching: list[KeyRow], rest: list[KeyRow], query: KeyQuery) -> KeyPage:
+    """The first page of `rest`, the last part of the matching rows."""
     shown = _first(rest, query, query.limit)
     return KeyPage(
         tuple(shown),
-        len(found),
+        len(matching),
         cursor=_write_cursor(query, shown[-1]) if len(rest) > len(shown) else None,
         previous=_write_cursor(query, shown[0], backwards=True)
-        if shown and len(rest) < len(found)
+        if shown and len(rest) < len(matching)
         else None,
     )
 
 
-def _preceding(found: list[KeyRow], rest: list[KeyRow], query: KeyQuery) -> KeyPage:
-    """The last page of that part of what was found; there is more of it."""
+def _preceding(matching: list[KeyRow], rest: list[KeyRow], query: KeyQuery) -> KeyPage:
+    """The last page of `rest`, the first part of the matching rows, which has more rows."""
     shown = _last(rest, query, query.limit)
     return KeyPage(
         tuple(shown),
-        len(found),
-        cursor=_write_cursor(query, shown[-1]) if len(rest) < len(found) else None,
+        len(matching),
+        cursor=_write_cursor(query, shown[-1]) if len(rest) < len(matching) else None,
         previous=_write_cursor(query, shown[0], backwards=True),
     )
 
@@ -162,7 +187,7 @@ def _preceding(found: list[KeyRow], rest: list[KeyRow], query: KeyQuery) -> KeyP
 def _first(rows: list[KeyRow], query: KeyQuery, count: int) -> list[KeyRow]:
     valued, without = _apart(rows, query)
     pick = heapq.nlargest if query.descending else heapq.nsmallest
-    page = pick(count, valued, key=_place(query))
+    page = pick(count, valued, key=_sort_key(query))
     return page + heapq.nsmallest(count - len(page), without, key=lambda row: row.key)
 
 
@@ -170,21 +195,21 @@ def _last(rows: list[KeyRow], query: KeyQuery, count: int) -> list[KeyRow]:
     valued, without = _apart(rows, query)
     pick = heapq.nsmallest if query.descending else heapq.nlargest
     page = heapq.nlargest(count, without, key=lambda row: row.key)
-    return [*page, *pick(count - len(page), valued, key=_place(query))][::-1]
+    return [*page, *pick(count - len(page), valued, key=_sort_key(query))][::-1]
 
 
 def _beyond(rows: list[KeyRow], query: KeyQuery, cursor: "_Cursor") -> list[KeyRow]:
-    """The rows on the side of the cursor that it asks for."""
+    """The rows after the cursor, or before it if it goes backwards."""
     valued, without = _apart(rows, query)
-    place, at = _place(query), (cursor.value, cursor.key)
+    sort_key, at = _sort_key(query), (cursor.value, cursor.key)
     if cursor.value is None:
         if cursor.backwards:
             return valued + [row for row in without if row.key < cursor.key]
         return [row for row in without if row.key > cursor.key]
     if cursor.backwards is query.descending:
-        beyond = [row for row in valued if place(row) > at]
+        beyond = [row for row in valued if sort_key(row) > at]
     else:
-        beyond = [row for row in valued if place(row) < at]
+        beyond = [row for row in valued if sort_key(row) < at]
     return beyond if cursor.backwards else beyond + without
 
 
@@ -197,7 +222,7 @@ def _apart(rows: list[KeyRow], query: KeyQuery) -> tuple[list[KeyRow], list[KeyR
     )
 
 
-def _place(query: KeyQuery) -> Callable[[KeyRow], tuple[Any, bytes]]:
+def _sort_key(query: KeyQuery) -> Callable[[KeyRow], tuple[Any, bytes]]:
     value = _ORDERS[query.sort]
     return lambda row: (value(row), row.key)
 
@@ -212,6 +237,7 @@ _ORDERS: dict[KeySort, Any] = {
     KeySort.OLDEST: lambda row: row.oldest,
     KeySort.ACTOR: lambda row: row.actor.casefold() or None,
     KeySort.REASON: lambda row: row.reason.casefold() or None,
+    KeySort.ATTEMPTS: lambda row: row.attempts or None,
 }
 
 
@@ -222,17 +248,15 @@ def _matches(row: KeyRow, query: KeyQuery) -> bool:
         return False
     if not query.search:
         return True
-    wanted = query.search.casefold()
+    text = query.search.casefold()
     return (
-        wanted in row.text.casefold()
-        or wanted in row.reason.casefold()
-        or wanted in row.actor.casefold()
+        text in row.text.casefold() or text in row.reason.casefold() or text in row.actor.casefold()
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Cursor:
-    """A place between two rows: after the row that it names, or, going backwards, before it."""
+    """A position between two rows: after the named row, or before it if it goes backwards."""
 
     value: Any
     key: bytes

@@ -1,37 +1,28 @@
 """The last report of quality of each flow, in memory."""
 
-from threading import Lock
-
+from holdfast.client.compacted_topic import FollowedTopic
 from holdfast.client.connection import Connection
-from holdfast.errors import NotFoundError, UnavailableError
+from holdfast.errors import NotFoundError
 from holdfast.flows.quality import QUALITY_TOPIC, QualityReport, decode_quality
-from holdfast.views.followed_table import FollowedTable
 
 
-class QualityView:
-    """Follows `holdfast.quality` from `start` to `stop`. Reading it blocks nobody."""
+class QualityView(FollowedTopic):
+    """Follows `holdfast.quality` from `start` to `stop`."""
 
     def __init__(self, connection: Connection) -> None:
+        super().__init__(connection, QUALITY_TOPIC, self._add)
         self._reports: dict[str, QualityReport] = {}
-        self._guard = Lock()
-        self._table = FollowedTable(connection, QUALITY_TOPIC, self._take)
-
-    def start(self) -> None:
-        self._table.start()
-
-    def stop(self) -> None:
-        self._table.stop()
 
     def list(self) -> list[QualityReport]:
         """The last report of every flow that has one, by name."""
-        self._check()
-        with self._guard:
+        self.check("The reports")
+        with self.lock:
             return [self._reports[flow] for flow in sorted(self._reports)]
 
     def get(self, flow: str) -> QualityReport:
         """The last report of a flow, or NotFoundError."""
-        self._check()
-        with self._guard:
+        self.check("The reports")
+        with self.lock:
             report = self._reports.get(flow)
         if report is None:
             raise NotFoundError(
@@ -39,14 +30,9 @@ class QualityView:
             )
         return report
 
-    def _check(self) -> None:
-        if not self._table.known:
-            raise UnavailableError("The reports are being read from Kafka. Ask again soon.")
-
-    def _take(self, key: bytes | None, value: bytes | None) -> None:
-        with self._guard:
-            if value is None:
-                self._reports.pop((key or b"").decode(errors="replace"), None)
-            else:
-                report = decode_quality(key, value)
-                self._reports[report.flow] = report
+    def _add(self, key: bytes | None, value: bytes | None) -> None:
+        if value is None:
+            self._reports.pop((key or b"").decode(errors="replace"), None)
+        else:
+            report = decode_quality(key, value)
+            self._reports[report.flow] = report

@@ -15,13 +15,13 @@ class Sample:
     incoming: float = 0.0
     """Events that arrived in `<flow>.events`."""
     outgoing: float = 0.0
-    """Events that came out to `<flow>.processed`."""
+    """Events that were written to `<flow>.processed`."""
     held: float = 0.0
     """Events that were put on hold."""
     dead: float = 0.0
     """Events that went to the dead letters."""
     lag: int = 0
-    """Events that the gate has yet to take."""
+    """Events that the gate has not read yet."""
     held_keys: int = 0
     held_events: int = 0
     held_bytes: int = 0

@@ -1,6 +1,5 @@
 """All flows, live."""
 
-from types import TracebackType
 from typing import Self
 
 from holdfast.client.connection import Connection
@@ -9,21 +8,22 @@ from holdfast.views.changes import Changes
 from holdfast.views.flow_view import FlowView
 from holdfast.views.follower import Follower
 from holdfast.views.meter import Meter
+from holdfast.views.standstill import Standstill
 
 
 class Views:
-    """The view of every registered flow. Threads of its own keep it up to date from `start` to
-    `stop`; a broker that is away leaves it as it was, and it goes on by itself."""
+    """The views of all registered flows. Its threads update them from `start` to `stop`. While a
+    broker is away the views stay as they are (see `standstill`), and then continue."""
 
     def __init__(self, connection: Connection) -> None:
         self.changes = Changes()
-        """Flows that come, change and go; their health; a sample a second of each."""
+        """New, changed and removed flows; their health; a sample a second of each."""
         self._flows: dict[str, FlowView] = {}
         self._follower = Follower(connection, self._flows, self.changes)
         self._meter = Meter(connection, self._flows, self.changes)
 
     def start(self) -> None:
-        """Begin to follow. Returns at once; see `ready`."""
+        """Start to follow. Returns at once; see `ready`."""
         self._follower.start()
         self._meter.start()
 
@@ -33,37 +33,36 @@ class Views:
 
     @property
     def ready(self) -> bool:
-        """Whether everything that was there at the start has been read."""
+        """True once all records that existed at the start were read."""
         return self._follower.caught_up.is_set()
 
     @property
     def trouble(self) -> str:
-        """Why views do not move just now; empty if they do."""
-        return self._meter.trouble
+        """Why views are not updated at the moment; empty if they are."""
+        return self._follower.failure or self._meter.trouble
 
-    def wait_ready(self, within: float) -> bool:
-        """Wait so many seconds for that. -> whether it is ready"""
-        return self._follower.caught_up.wait(within)
+    @property
+    def standstill(self) -> Standstill | None:
+        """Since when and why the views show old data; None if they are up to date, or if the broker
+        failed for a moment only."""
+        for each in (self._follower.standstill, self._meter.standstill):
+            if each is not None and each.lasts:
+                return each
+        return None
 
     def flows(self) -> list[FlowView]:
-        """By name."""
         return sorted(self._flows.copy().values(), key=lambda flow: flow.name)
 
     def flow(self, name: str) -> FlowView:
         """The flow of that name, or NotFoundError."""
-        found = self._flows.get(name)
-        if found is None:
+        view = self._flows.get(name)
+        if view is None:
             raise NotFoundError(f"There is no flow {name!r}.")
-        return found
+        return view
 
     def __enter__(self) -> Self:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()

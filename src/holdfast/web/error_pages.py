@@ -1,4 +1,4 @@
-"""Errors in the form that suits whoever asked: a page for a person, a problem for a program."""
+"""Errors as a page for a person, or as a problem for a program."""
 
 import json
 
@@ -7,19 +7,19 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Scope
 
-from holdfast.api.problems import problem_of
+from holdfast.control.problems import problem_of
 from holdfast.dashboard.rendering import render
 
 
 def asks_for_page(scope: Scope) -> bool:
-    """Whether a person is there, who has followed a link or typed an address."""
+    """Returns True if a person has followed a link or typed an address."""
     headers = Headers(scope=scope)
     part = "HX-Request" in headers
     return scope["method"] == "GET" and not part and "text/html" in headers.get("Accept", "")
 
 
 def error_answer(scope: Scope, error: Exception) -> Response:
-    """The answer for an error that no route has answered for itself."""
+    """The answer for an error that no route has handled."""
     answer = problem_of(error)
     if not asks_for_page(scope):
         return answer
@@ -34,5 +34,5 @@ def error_answer(scope: Scope, error: Exception) -> Response:
 
 
 async def show_error(request: Request, error: Exception) -> Response:
-    """`error_answer` as a handler of the app's."""
+    """`error_answer` as an exception handler."""
     return error_answer(request.scope, error)

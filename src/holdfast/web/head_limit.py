@@ -1,4 +1,4 @@
-"""How long a connection may take to say what it wants."""
+"""How long a connection may take to send its request head."""
 
 import asyncio
 
@@ -6,9 +6,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 def protocol_with_head_limit(seconds: float) -> type[H11Protocol]:
-    """uvicorn's protocol, which by itself waits for ever for the end of a request's head.
+    """uvicorn's protocol, which by itself waits without limit for the end of a request head.
 
-    Without this a few thousand connections that send a byte now and then would take all there are.
+    A few thousand connections that send a byte now and then could otherwise use up all connections.
     """
 
     class HeadLimited(H11Protocol):

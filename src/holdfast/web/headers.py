@@ -1,4 +1,4 @@
-"""Headers that tell a browser what the pages never do, so that it refuses when they seem to."""
+"""Security headers: the browser then refuses everything that the pages never do."""
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,7 +17,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "base-uri 'none'",
     )
 )
-"""All from here, nothing inline: text of an event that ends up as markup would still not run."""
+"""Everything from this site, nothing inline: markup in an event's text would not run."""
 
 _ALWAYS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -30,7 +30,7 @@ _ALWAYS = {
 }
 _ON_TLS = {"Strict-Transport-Security": "max-age=31536000"}
 _NOT_KEPT = "no-store"
-"""Held events must not be found in a browser's cache; what may be kept says so itself."""
+"""Held events must not stay in a browser's cache; static files set their own header."""
 
 
 class SecurityHeaders:

@@ -1,15 +1,15 @@
-"""How large a request may be, and how long its answer may take to begin."""
+"""The size of a request, and the time until its answer begins."""
 
 import asyncio
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.api.problems import problem
+from holdfast.control.problems import problem
 
 
 class BodyLimit:
-    """Refuses bodies of more than so many bytes: by what they say, and by what comes."""
+    """Refuses bodies that are too large, by their declared length and by the received bytes."""
 
     def __init__(self, app: ASGIApp, *, most_bytes: int) -> None:
         self._app = app
@@ -19,8 +19,8 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        said = Headers(scope=scope).get("content-length", "0")
-        if said.isdigit() and int(said) > self._most:
+        declared = Headers(scope=scope).get("content-length", "0")
+        if declared.isdigit() and int(declared) > self._most:
             await self._refuse(scope, receive, send)
             return
         received, too_large, started = 0, False, False
@@ -31,13 +31,13 @@ class BodyLimit:
             received += len(message.get("body", b""))
             if received > self._most:
                 too_large = True
-                return {"type": "http.disconnect"}  # whoever reads the body gives up
+                return {"type": "http.disconnect"}  # the reader of the body gives up
             return message
 
         async def unless_refused(message: Message) -> None:
             nonlocal started
             if too_large and not started:
-                return  # what the app makes of the cut body is nobody's business
+                return  # the app's answer to the truncated body is discarded
             started = True
             await send(message)
 
@@ -60,7 +60,7 @@ class BodyLimit:
 
 
 class TimeLimit:
-    """Ends a request whose answer has not begun after so many seconds."""
+    """Ends a request whose answer does not begin within `seconds`."""
 
     def __init__(self, app: ASGIApp, *, seconds: float) -> None:
         self._app = app
@@ -85,7 +85,7 @@ class TimeLimit:
             answer = problem(
                 504,
                 "took-too-long",
-                f"There was no answer after {self._seconds:.0f} s. Whether what was asked for "
-                "took effect is not known: look before you ask again.",
+                f"There was no answer after {self._seconds:.0f} s. The request may or may not have "
+                "taken effect: check the state before you try again.",
             )
             await answer(scope, receive, send)

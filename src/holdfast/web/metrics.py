@@ -1,4 +1,4 @@
-"""What the web process counts, for Prometheus."""
+"""The metrics of the web process, for Prometheus."""
 
 from collections.abc import Callable
 

@@ -1,8 +1,8 @@
-"""Requests that another site makes with this browser are refused.
+"""Refuses requests that another site makes through the user's browser.
 
-Two ways in: a page elsewhere posts a form or a fetch here (told by `Sec-Fetch-Site` or `Origin`),
-or lets its own name point to loopback, so that its script and we seem to be one site (told by
-`Host`, which then has the foreign name).
+There are two ways in. A page elsewhere posts a form or a fetch here: `Sec-Fetch-Site` or `Origin`
+reveal it. Or a site points its own name to loopback, so that its script seems to belong to this
+site: `Host` then has the foreign name.
 """
 
 from urllib.parse import urlsplit
@@ -10,17 +10,18 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from holdfast.api.problems import problem
+from holdfast.control.problems import problem
 from holdfast.web.settings import WebSettings
 
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _OWN = frozenset({"same-origin", "none"})
-"""`none` is a person: an address typed in, a bookmark. `same-site` is another port of this host."""
+"""`none` is a person who typed an address or used a bookmark. `same-site` is another port of this
+host."""
 
 
 class OwnSiteOnly:
-    """Lets requests through that were made by our own pages, by people, or by no browser."""
+    """Passes requests of our own pages, of people, and of programs that are not browsers."""
 
     def __init__(self, app: ASGIApp, settings: WebSettings) -> None:
         self._app = app

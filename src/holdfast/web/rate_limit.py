@@ -1,4 +1,4 @@
-"""So many requests a second of one credential, or of one address where there is none."""
+"""Limits the requests per second of one credential, or of one address without credentials."""
 
 import math
 from collections.abc import Callable
@@ -7,9 +7,9 @@ from time import monotonic
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from holdfast.access.authenticator import Authenticator
 from holdfast.access.credentials import read_credentials
-from holdfast.access.gatekeeper import Gatekeeper
-from holdfast.api.problems import problem
+from holdfast.control.problems import problem
 
 _MOST_BUCKETS = 10_000
 
@@ -24,7 +24,7 @@ class Buckets:
         self._filled: dict[str, tuple[float, float]] = {}
 
     def take(self, caller: str) -> float:
-        """Take one token. -> 0, or the seconds until there is one"""
+        """Takes one token. Returns 0, or the seconds until there is one."""
         now = self._clock()
         level = self._level(caller, now)
         if level < 1:
@@ -38,8 +38,8 @@ class Buckets:
         return min(self._burst, level + (now - at) * self._rate)
 
     def _make_room(self, now: float) -> None:
-        """A full bucket is the same as none. If none is full, callers are too many to tell apart,
-        and all begin anew: their number must not take the memory."""
+        """Drops full buckets, which equal new ones. If none is full, there are too many callers to
+        tell apart and all buckets are dropped, which bounds the memory."""
         if len(self._filled) < _MOST_BUCKETS:
             return
         for caller in list(self._filled):
@@ -50,12 +50,12 @@ class Buckets:
 
 
 class RateLimit:
-    """Refuses what comes too fast, and says when to try again."""
+    """Refuses requests that come too fast, with the time of the next try."""
 
-    def __init__(self, app: ASGIApp, buckets: Buckets, gatekeeper: Gatekeeper) -> None:
+    def __init__(self, app: ASGIApp, buckets: Buckets, authenticator: Authenticator) -> None:
         self._app = app
         self._buckets = buckets
-        self._gatekeeper = gatekeeper
+        self._authenticator = authenticator
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -74,7 +74,7 @@ class RateLimit:
         await answer(scope, receive, send)
 
     def _caller(self, scope: Scope) -> str:
-        """A credential counts only if it holds: with made-up ones anybody could be many."""
-        credential = self._gatekeeper.credential(read_credentials(Headers(scope=scope)))
+        """Only a valid credential counts: with invented ones a caller could pretend to be many."""
+        credential = self._authenticator.credential(read_credentials(Headers(scope=scope)))
         client = scope.get("client")
         return credential or (client[0] if client else "")

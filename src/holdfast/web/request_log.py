@@ -1,4 +1,4 @@
-"""One line for each request, without its secrets; and its place in the metrics."""
+"""Logs one line for each request, without secrets, and counts it in the metrics."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -14,13 +14,13 @@ log = logging.getLogger(__name__)
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _QUIET = ("/healthz", "/readyz", "/metrics", "/static")
-"""Asked for all the time: no news, unless something is wrong."""
+"""Probes: they are logged only if they fail."""
 
 
 class RequestLog:
-    """Outermost of all, so that it sees what becomes of every request.
+    """The outermost middleware, so that it sees the end of every request.
 
-    Neither headers nor the query are written: there a token could be.
+    Headers and query are not logged: they may contain a token.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class RequestLog:
         *,
         all_requests: bool,
     ) -> None:
-        """`routes`: asked at the first request, when all are there."""
+        """`routes` is called at the first request, when all routes exist."""
         self._app = app
         self._metrics = metrics
         self._routes = routes
@@ -74,5 +74,5 @@ class RequestLog:
 
     @cached_property
     def _templates(self) -> Mapping[int, str]:
-        """Addresses have keys in them, and would be metrics without end."""
+        """The route's template. Addresses contain keys and would make endless metrics."""
         return {id(entry.route): entry.path for entry in self._routes()}

@@ -1,4 +1,4 @@
-"""The routes of the app as one flat table: what they are called, and whom they let in."""
+"""The routes of the app as one flat table, with the role of each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,14 +19,13 @@ class RouteEntry:
     path: str
     """Its template, e.g. `/api/v1/flows/{flow}`."""
     methods: frozenset[str]
-    """Empty for what is mounted."""
+    """Empty for mounted apps."""
     role: Role | None
-    """The lowest that may use it; None if it says none."""
+    """The lowest role that may use it; None if the route declares none."""
     route: BaseRoute
 
 
 def route_table(app: FastAPI) -> tuple[RouteEntry, ...]:
-    """Every route of the app."""
     return tuple(
         RouteEntry(
             path=context.path or "",

@@ -9,11 +9,12 @@ from time import monotonic, sleep
 import uvicorn
 from fastapi import FastAPI
 
-from holdfast.access.token_log import TokenLog, now_ms
+from holdfast.access.token_log import TokenLog
 from holdfast.addresses import parse_address
 from holdfast.client.client import Client
 from holdfast.client.connection import Connection
 from holdfast.client.settings import ClientSettings
+from holdfast.clock import now_ms
 from holdfast.errors import ConfigError, UnreachableError
 from holdfast.logs import log_to_stderr
 from holdfast.web.app import create_app
@@ -22,16 +23,16 @@ from holdfast.web.settings import WebSettings
 
 log = logging.getLogger(__name__)
 
-GRACE_S = 5
-"""How long requests that were taken may still take after SIGTERM."""
+GRACE_SECONDS = 5
+"""How long requests may still take after SIGTERM."""
 _BACKLOG = 512
-_AGAIN_S = 0.2
+_AGAIN_SECONDS = 0.2
 
 
 def run(settings: WebSettings, client: ClientSettings) -> int:
-    """Serve until SIGTERM or Ctrl-C. -> exit code"""
+    """Serves until SIGTERM or Ctrl-C. Returns the exit code."""
     log_to_stderr(form=settings.log_format)
-    # Said again, in context, by whoever has the trouble.
+    # Holdfast logs the same errors again, with their context.
     logging.getLogger("holdfast.client.librdkafka").setLevel(logging.CRITICAL)
     _check_tls(settings)
     connection = Connection(client)
@@ -53,7 +54,7 @@ def run(settings: WebSettings, client: ClientSettings) -> int:
 
 
 class Server(uvicorn.Server):
-    """uvicorn, that ends live streams before it waits for connections to end."""
+    """uvicorn that ends live streams before it waits for connections to end."""
 
     def __init__(self, settings: WebSettings, app: FastAPI) -> None:
         super().__init__(
@@ -64,11 +65,11 @@ class Server(uvicorn.Server):
                 log_level=logging.WARNING,
                 access_log=False,
                 server_header=False,
-                proxy_headers=False,  # anybody on this machine could say to be anyone
+                proxy_headers=False,  # any program on this machine could claim another address
                 ws="none",
                 backlog=_BACKLOG,
                 limit_concurrency=settings.max_connections,
-                timeout_graceful_shutdown=GRACE_S,
+                timeout_graceful_shutdown=GRACE_SECONDS,
                 ssl_certfile=settings.tls_cert or None,
                 ssl_keyfile=settings.tls_key or None,
             )
@@ -87,14 +88,14 @@ class Server(uvicorn.Server):
 
 
 def url(settings: WebSettings, listener: socket.socket) -> str:
-    """Where a browser finds it."""
+    """The address for a browser."""
     host, port = listener.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
     return f"{'https' if settings.tls else 'http'}://{name}:{port}"
 
 
 def bind(settings: WebSettings) -> socket.socket:
-    """A socket at the address of the settings, or ConfigError. Nobody is answered there yet."""
+    """A bound socket at the configured address, or ConfigError. It does not listen yet."""
     host, port = parse_address(settings.listen, "listen")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
@@ -130,13 +131,14 @@ def _wait_for_broker(connection: Connection, patience: float) -> None:
         except UnreachableError:
             if monotonic() >= deadline:
                 raise
-            sleep(_AGAIN_S)
+            sleep(_AGAIN_SECONDS)
         else:
             return
 
 
 def _check_tokens(settings: WebSettings, connection: Connection) -> bool:
-    """Refuse to start where nobody could be told from anybody. -> whether it runs open"""
+    """Refuses to start if the address is reachable from other machines and there are no tokens.
+    Returns True if the process runs open."""
     tokens = TokenLog(Client(connection)).tokens()
     if settings.loopback:
         return not tokens

@@ -1,4 +1,4 @@
-"""What can be set about the web process."""
+"""The settings of the web process."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,37 +14,38 @@ class WebSettings:
     """Settings of one web process, under `[web]` in holdfast.toml."""
 
     listen: str = "127.0.0.1:8600"
-    """Address to listen on. Beyond loopback it takes tokens, and, in earnest, TLS."""
+    """Address to listen on. On addresses other than loopback a token is required, and TLS is
+    recommended."""
     tls_cert: str = ""
-    """File of the certificate chain, as PEM; with `tls_key` the process speaks HTTPS."""
+    """File with the certificate chain, as PEM. With `tls_key` the process serves HTTPS."""
     tls_key: str = ""
-    """File of its private key, as PEM."""
+    """File with the private key, as PEM."""
     hosts: str = ""
-    """Names, with commas between, by which browsers may call it, besides those of loopback: for a
-    proxy or a tunnel in front. Beyond loopback every name is taken unless some are given."""
+    """Host names, separated by commas, that browsers may use besides those of loopback: for a proxy
+    or a tunnel in front. On other addresses every name is accepted unless some are given."""
     wait: float = 0.0
     """Seconds to wait at the start for a broker that does not answer yet."""
 
     max_body_bytes: int = 16 * MIB
     """Room for ten thousand keys in one request, unless they are unusually long."""
     head_seconds: float = 10.0
-    """Until the head of a request is there."""
+    """Seconds until the head of a request must be complete."""
     request_seconds: float = 60.0
-    """Until an answer begins. Live streams go on for as long as they are read."""
+    """Seconds until an answer must begin. Live streams last as long as they are read."""
     requests_per_second: float = 100.0
-    """Of one credential, or one address without; far above what pages need."""
+    """Limit per credential, or per address without credentials; far above the need of pages."""
     request_burst: int = 1000
-    """Requests at once before that rate counts: many tabs that come back after a restart."""
+    """Requests at once before the rate applies: many tabs reconnect after a restart."""
     max_connections: int = 2_000
-    """Open at once; those past it are answered with 503."""
+    """Open connections; further ones are answered with 503."""
     log_format: Literal["text", "json"] = "text"
-    """Lines for people, or an object a line."""
+    """Text lines for people, or one JSON object per line."""
     access_log: bool = True
-    """A line for each request; without it only for those that fail by our own fault."""
+    """Log every request; otherwise only those that fail by an error of Holdfast."""
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine can reach it."""
+        """True if only this machine can reach it."""
         return is_loopback(parse_address(self.listen, "listen")[0])
 
     @property

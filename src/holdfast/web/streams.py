@@ -1,4 +1,4 @@
-"""Live streams: counted, and ended with the process, or with the right of whoever reads them."""
+"""Live streams: counted, and ended when the process stops or the reader's credentials end."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.access.credentials import Credentials, read_credentials
+from holdfast.control.event_stream import MEDIA_TYPE
 
-_EVENT_STREAM = "text/event-stream"
-_CHECK_S = 0.5
+_CHECK_SECONDS = 0.5
 
 
 class OpenStreams:
-    """The streams that are read just now, each with the credentials that it was asked with."""
+    """The open streams, each with the credentials of its request."""
 
     def __init__(self) -> None:
         self._open: dict[asyncio.Task[None], Credentials] = {}
@@ -29,23 +29,23 @@ class OpenStreams:
             self._end(task)
 
     def leave(self, task: "asyncio.Task[None]") -> bool:
-        """-> whether it was ended from here"""
+        """Returns True if it was ended by this object."""
         self._open.pop(task, None)
         ended = task in self._ended
         self._ended.discard(task)
         return ended
 
     def end_all(self) -> None:
-        """End all, and those that yet begin. A server that waits for its connections would wait
-        for them for ever."""
+        """Ends all streams, and all that begin later. A server that waits for its connections would
+        otherwise wait for ever."""
         self._closed = True
         for task in self._open:
             self._end(task)
 
     async def end_those(self, without_right: Callable[[Credentials], bool]) -> None:
-        """For ever: end the streams whose token was revoked or has expired since they began."""
+        """Runs for ever: ends the streams whose token was revoked or has expired."""
         while True:
-            await asyncio.sleep(_CHECK_S)
+            await asyncio.sleep(_CHECK_SECONDS)
             for task, given in self._open.items():
                 if without_right(given):
                     self._end(task)
@@ -56,7 +56,7 @@ class OpenStreams:
 
 
 class Streams:
-    """Enters every answer that is a stream of events among those that are open."""
+    """Registers every answer that is a stream of events."""
 
     def __init__(self, app: ASGIApp, streams: OpenStreams) -> None:
         self._app = app
@@ -85,4 +85,4 @@ class Streams:
 
 
 def _is_stream(start: Message) -> bool:
-    return Headers(raw=start["headers"]).get("content-type", "").startswith(_EVENT_STREAM)
+    return Headers(raw=start["headers"]).get("content-type", "").startswith(MEDIA_TYPE)

@@ -1,18 +1,19 @@
-"""`/topics`, `/groups`, `/cluster`, `/me`: what is around the flows."""
+"""`/topics`, `/groups`, `/cluster`, `/me`: the surroundings of flows."""
 
 import asyncio
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from pydantic import Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from holdfast.api.models import Model
 from holdfast.api.parameters import ServicesOf, Viewer
-from holdfast.api.problems import problems
-from holdfast.api.services import Services
-from holdfast.client.groups import Group, Lag
-from holdfast.client.positions import Offsets, Partition
+from holdfast.client.positions import Offsets
 from holdfast.client.topics import Topic
+from holdfast.control.problems import problems
+from holdfast.control.records import ROLES
+from holdfast.control.services import Services
 
 router = APIRouter(tags=["cluster"])
 
@@ -22,7 +23,7 @@ class TopicOut(Model):
     partitions: int = Field(examples=[6])
     replication: int
     records: int = Field(
-        description="At most so many: compaction and transactions leave gaps.", examples=[41_807]
+        description="An upper bound: compaction and transactions leave gaps.", examples=[41_807]
     )
     flow: str | None = Field(description="The flow that it belongs to.", examples=["orders"])
     role: str | None = Field(description="What it is for in that flow.", examples=["events"])
@@ -33,7 +34,7 @@ class TopicsOut(Model):
 
 
 class RangeOut(Model):
-    """The offsets that one partition holds: from `start` up to, and without, `end`."""
+    """The offsets of one partition: from `start` up to, but not including, `end`."""
 
     partition: int
     start: int
@@ -64,7 +65,17 @@ class LagOut(Model):
 class GroupOut(Model):
     name: str = Field(examples=["holdfast.orders"])
     state: str = Field(examples=["stable"])
-    lag: int = Field(description="Records that it has yet to take, in all.", examples=[0])
+    protocol: str = Field(
+        description="`classic`, or `consumer` for a group of Kafka 4, whose partitions the broker "
+        "assigns.",
+        examples=["classic"],
+    )
+    lag: int | None = Field(
+        validation_alias=AliasChoices("total_lag", "lag"),
+        description="Records yet to take, in all partitions of which it has committed an offset; "
+        "null if it has committed none.",
+        examples=[0],
+    )
 
 
 class GroupsOut(Model):
@@ -76,14 +87,14 @@ class MemberOut(Model):
     client_id: str
     host: str
     instance_id: str | None
-    partitions: list[str]
+    partitions: list[Annotated[str, BeforeValidator(str)]]
 
 
 class GroupDetail(GroupOut):
     assignor: str
     coordinator: str
     members: list[MemberOut]
-    partitions: list[LagOut]
+    partitions: list[LagOut] = Field(validation_alias=AliasChoices("partitions", "lag"))
 
 
 class BrokerOut(Model):
@@ -111,18 +122,13 @@ def me(actor: Viewer) -> MeOut:
 
 @router.get("/cluster", summary="The cluster and its brokers")
 async def cluster(services: ServicesOf, _: Viewer) -> ClusterOut:
-    found = await asyncio.to_thread(services.client.cluster)
-    return ClusterOut(
-        id=found.id,
-        controller=found.controller,
-        brokers=[BrokerOut(id=b.id, host=b.host, port=b.port) for b in found.brokers],
-        trouble=services.views.trouble,
-    )
+    description = await asyncio.to_thread(services.client.cluster)
+    return ClusterOut(**asdict(description), trouble=services.views.trouble)
 
 
 @router.get("/topics", summary="List topics")
 async def list_topics(services: ServicesOf, _: Viewer) -> TopicsOut:
-    """All but Kafka's own."""
+    """All topics except Kafka's internal ones."""
     return await asyncio.to_thread(_topics, services)
 
 
@@ -132,7 +138,7 @@ async def show_topic(
     services: ServicesOf,
     _: Viewer,
 ) -> TopicDetail:
-    """Its partitions, the offsets that they hold, and its settings."""
+    """Its partitions, their offsets, and its settings."""
     return await asyncio.to_thread(_topic, services, topic)
 
 
@@ -149,38 +155,27 @@ async def show_group(
     _: Viewer,
 ) -> GroupDetail:
     """Its members, and its lag in every partition."""
-    found = await asyncio.to_thread(services.client.groups.describe, group)
-    return _group_detail(found)
+    description = await asyncio.to_thread(services.client.groups.describe, group)
+    return GroupDetail.model_validate(description)
 
 
 def _topics(services: Services) -> TopicsOut:
     topics = services.client.topics.list()
-    places = [Partition(t.name, n) for t in topics for n in range(t.partitions)]
     offsets = Offsets(services.connection, committed_only=False)
-    starts, ends = offsets.starts(places), offsets.ends(places)
-    records = {topic.name: 0 for topic in topics}
-    for place in places:
-        records[place.topic] += ends[place] - starts[place]
-    return TopicsOut(topics=[_topic_out(services, t, records[t.name]) for t in topics])
+    sizes = offsets.sizes({topic.name: topic.partitions for topic in topics})
+    return TopicsOut(topics=[_topic_out(services, t, sizes[t.name][0]) for t in topics])
 
 
 def _topic_out(services: Services, topic: Topic, records: int) -> TopicOut:
     flow, role = _role_of(services, topic.name)
-    return TopicOut(
-        name=topic.name,
-        partitions=topic.partitions,
-        replication=topic.replication,
-        records=records,
-        flow=flow,
-        role=role,
-    )
+    known = {name: getattr(topic, name) for name in ("name", "partitions", "replication")}
+    return TopicOut(**known, records=records, flow=flow, role=role)
 
 
 def _role_of(services: Services, topic: str) -> tuple[str | None, str | None]:
     name, _, role = topic.rpartition(".")
     known = any(view.name == name for view in services.views.flows())
-    roles = ("events", "control", "journal", "status", "held", "processed", "dlq")
-    return (name, role) if known and role in roles else (None, None)
+    return (name, role) if known and role in ROLES else (None, None)
 
 
 def _topic(services: Services, name: str) -> TopicDetail:
@@ -195,9 +190,7 @@ def _topic(services: Services, name: str) -> TopicDetail:
             )
             for r in ranges
         ],
-        settings=[
-            SettingOut(name=s.name, value=s.value, changed=s.changed) for s in settings.values()
-        ],
+        settings=[SettingOut.model_validate(setting) for setting in settings.values()],
     )
 
 
@@ -206,37 +199,8 @@ def _groups(services: Services) -> GroupsOut:
     listed = groups.list()
     lags = groups.total_lags([group.name for group in listed])
     return GroupsOut(
-        groups=[GroupOut(name=g.name, state=g.state, lag=lags[g.name]) for g in listed]
-    )
-
-
-def _group_detail(group: Group) -> GroupDetail:
-    return GroupDetail(
-        name=group.name,
-        state=group.state,
-        lag=group.total_lag,
-        assignor=group.assignor,
-        coordinator=group.coordinator,
-        members=[
-            MemberOut(
-                id=m.id,
-                client_id=m.client_id,
-                host=m.host,
-                instance_id=m.instance_id,
-                partitions=[str(partition) for partition in m.partitions],
-            )
-            for m in group.members
-        ],
-        partitions=[_lag_out(lag) for lag in group.lag],
-    )
-
-
-def _lag_out(lag: Lag) -> LagOut:
-    return LagOut(
-        topic=lag.topic,
-        partition=lag.partition,
-        committed=lag.committed,
-        end=lag.end,
-        records=lag.records,
-        seconds=lag.seconds,
+        groups=[
+            GroupOut(name=g.name, state=g.state, protocol=g.protocol, lag=lags[g.name])
+            for g in listed
+        ]
     )

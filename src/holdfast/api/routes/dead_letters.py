@@ -1,26 +1,22 @@
-"""`/flows/{flow}/dead-letters`: what could not go on, and why."""
+"""`/flows/{flow}/dead-letters`: events that were not processed, and why."""
 
 import asyncio
-from collections import Counter
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
-from holdfast.api.browsing import MAX_PAGE, Browse, Seen, browse
-from holdfast.api.models import GivenTime, Model, Moment, RecordOut, milliseconds, moment
-from holdfast.api.parameters import Cursor, ServicesOf, View, Viewer
-from holdfast.api.problems import problems
+from holdfast.api.models import Model, Moment, RecordOut
+from holdfast.api.parameters import Cursor, ServicesOf, SpanOf, View, Viewer
 from holdfast.api.routes.records import (
     FilterOf,
     PageOut,
     PartitionOf,
-    TopicRole,
-    browse_page,
-    chosen_partitions,
     show_record,
 )
-from holdfast.client.dead_letters import ERROR, MESSAGE
+from holdfast.control.dead_letters import letter_groups, letters
+from holdfast.control.problems import problems
+from holdfast.control.records import MAX_PAGE
 
 router = APIRouter(tags=["dead letters"])
 
@@ -30,12 +26,16 @@ _Reason = Annotated[
 
 
 class ReasonOut(Model):
-    """Dead letters of one kind."""
+    """Dead letters of one kind of error, with messages that differ only in numbers and quotes."""
 
     reason: str = Field(examples=["invalid"])
+    pattern: str = Field(
+        description="The message, with … for each number and each quoted text.",
+        examples=["The field … is missing."],
+    )
     message: str = Field(description="Of the newest.", examples=["The field 'id' is missing."])
     count: int = Field(examples=[3])
-    newest: Moment | None
+    newest: Moment
     partition: int = Field(description="Where the newest stands.")
     offset: int
 
@@ -54,25 +54,30 @@ async def browse_dead_letters(
     services: ServicesOf,
     actor: Viewer,
     wanted: FilterOf,
+    span: SpanOf,
     reason: _Reason = "",
+    message: Annotated[
+        str, Query(max_length=3_000, description="The `pattern` of a group of reasons.")
+    ] = "",
     partition: PartitionOf = None,
-    since: Annotated[GivenTime | None, Query(description="Not older than this.")] = None,
-    until: Annotated[GivenTime | None, Query(description="Older than this.")] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
     cursor: Cursor = None,
 ) -> PageOut:
-    """Newest first; each says what kind of error it is, why, and which event it was made of."""
-    query = Browse(
-        topic=view.names.dlq,
-        partitions=await chosen_partitions(services, view.names.dlq, partition),
-        since=milliseconds(since),
-        until=milliseconds(until),
-        filter=wanted,
-        wanted=(lambda seen: _reason(seen) == reason) if reason else None,
+    """Newest first; each has its kind of error, the message, and the event it was made of."""
+    page = await asyncio.to_thread(
+        letters,
+        services.connection,
+        view.definition,
+        actor,
+        reason=reason,
+        message=message,
+        partition=partition,
+        span=span,
+        wanted=wanted,
         limit=limit,
         cursor=cursor,
     )
-    return await browse_page(services, view, query, actor)
+    return PageOut.of(page)
 
 
 @router.get(
@@ -80,37 +85,12 @@ async def browse_dead_letters(
     responses=problems(404),
 )  # fmt: skip
 async def dead_letter_reasons(view: View, services: ServicesOf, actor: Viewer) -> ReasonsOut:
-    """Grouped by the kind of error, of the newest 50,000 or so."""
-    counts: Counter[str] = Counter()
-    newest: dict[str, Seen] = {}
-
-    def count(seen: Seen) -> bool:
-        reason = _reason(seen)
-        counts[reason] += 1
-        if reason not in newest or seen.time >= newest[reason].time:
-            newest[reason] = seen
-        return False  # counted, and not kept
-
-    query = Browse(
-        topic=view.names.dlq,
-        partitions=await chosen_partitions(services, view.names.dlq, None),
-        wanted=count,
-    )
-    page = await asyncio.to_thread(browse, services.connection, query, view.definition.masks, actor)
+    """Grouped by the kind of error and the message, of the newest 50,000 or so."""
+    found = await asyncio.to_thread(letter_groups, services.connection, view.definition, actor)
     return ReasonsOut(
-        reasons=[
-            ReasonOut(
-                reason=reason,
-                message=_header(newest[reason], MESSAGE),
-                count=number,
-                newest=moment(newest[reason].time),
-                partition=newest[reason].record.partition,
-                offset=newest[reason].record.offset,
-            )
-            for reason, number in counts.most_common()
-        ],
-        looked_at=page.looked_at,
-        stopped_early=page.stopped_early,
+        reasons=[ReasonOut.model_validate(group) for group in found.groups],
+        looked_at=found.looked_at,
+        stopped_early=found.stopped_early,
     )
 
 
@@ -127,12 +107,4 @@ async def show_dead_letter(
     actor: Viewer,
 ) -> RecordOut:
     """With its whole value, and every header."""
-    return await show_record(view, TopicRole.DLQ, partition, offset, services, actor)
-
-
-def _reason(seen: Seen) -> str:
-    return _header(seen, ERROR)
-
-
-def _header(seen: Seen, name: str) -> str:
-    return (seen.record.header(name) or b"").decode(errors="replace")
+    return await show_record(view, "dlq", partition, offset, services, actor)

@@ -2,34 +2,40 @@
 
 import asyncio
 import json
-from enum import StrEnum
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import Field
 
-from holdfast.api.browsing import MAX_PAGE, Browse, BrowsePage, Order, browse, read_one
-from holdfast.api.matching import Filter
 from holdfast.api.models import (
     Body,
     Coordinate,
     GivenKey,
-    GivenTime,
     Model,
     Moment,
     RecordOut,
     decoded,
     example,
     given_key,
-    milliseconds,
     moment,
 )
-from holdfast.api.parameters import Cursor, KeyFilter, Operator, ServicesOf, View, Viewer
-from holdfast.api.problems import problems
-from holdfast.api.routes.streams import STREAM, LastEventId
-from holdfast.api.services import Services
+from holdfast.api.parameters import Cursor, KeyFilter, Operator, ServicesOf, SpanOf, View, Viewer
+from holdfast.api.routes.streams import LastEventId, stream_route
 from holdfast.api.streaming import EventStream
 from holdfast.client.positions import Partition
+from holdfast.control.filters import Filter
+from holdfast.control.problems import problems
+from holdfast.control.records import (
+    MAX_PAGE,
+    Browse,
+    BrowsePage,
+    SortOrder,
+    TopicRole,
+    browse,
+    read_one,
+    topic_of,
+)
+from holdfast.control.services import Services
 from holdfast.errors import InvalidArgumentError, NotFoundError
 from holdfast.flows.keys import partition_of
 from holdfast.views.changes import ChangeKind
@@ -37,20 +43,8 @@ from holdfast.views.flow_view import FlowView
 
 router = APIRouter(tags=["records"])
 
-_SENT_S = 20.0
+_SENT_SECONDS = 20.0
 _MAX_INT64 = 2**63 - 1
-
-
-class TopicRole(StrEnum):
-    """A flow's topics by what they are for."""
-
-    EVENTS = "events"
-    HELD = "held"
-    PROCESSED = "processed"
-    DLQ = "dlq"
-    CONTROL = "control"
-    JOURNAL = "journal"
-    STATUS = "status"
 
 
 RoleOfPath = Annotated[TopicRole, Path(alias="topic", description="Which of the flow's topics.")]
@@ -80,7 +74,7 @@ def _filter(
     text: Annotated[
         str, Query(max_length=1_000, description="Contained in value or key, in any case.")
     ] = "",
-    json_path: Annotated[
+    path: Annotated[
         str,
         Query(
             max_length=500,
@@ -89,14 +83,14 @@ def _filter(
             examples=["$.customer.id"],
         ),
     ] = "",
-    json_value: Annotated[
+    value: Annotated[
         str, Query(max_length=1_000, description="What the JSON path finds, as text.")
     ] = "",
     header: Annotated[
         str, Query(max_length=1_000, description="A header, as `name` or `name=value`.")
     ] = "",
 ) -> Filter:
-    return Filter(key=key, text=text, json_path=json_path, json_value=json_value, header=header)
+    return Filter(key=key, text=text, path=path, value=value, header=header)
 
 
 FilterOf = Annotated[Filter, Depends(_filter)]
@@ -104,7 +98,7 @@ PartitionOf = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="All u
 
 
 async def browse_page(services: Services, view: FlowView, query: Browse, actor: Viewer) -> PageOut:
-    """A page, as JSON shows it."""
+    """A page of records as JSON."""
     page = await asyncio.to_thread(browse, services.connection, query, view.definition.masks, actor)
     return PageOut.of(page)
 
@@ -112,7 +106,7 @@ async def browse_page(services: Services, view: FlowView, query: Browse, actor: 
 async def chosen_partitions(
     services: Services, topic: str, partition: int | None
 ) -> tuple[int, ...]:
-    """The partitions of a topic, or the one that was asked for."""
+    """The partitions of a topic, or only the requested one."""
     count = (await asyncio.to_thread(services.client.topics.describe, topic)).partitions
     if partition is None:
         return tuple(range(count))
@@ -130,29 +124,28 @@ async def browse_records(
     services: ServicesOf,
     actor: Viewer,
     wanted: FilterOf,
+    span: SpanOf,
     partition: PartitionOf = None,
     offset: Annotated[
         int | None, Query(ge=0, le=_MAX_INT64, description="The first to show.")
     ] = None,
-    since: Annotated[GivenTime | None, Query(description="Not older than this.")] = None,
-    until: Annotated[GivenTime | None, Query(description="Older than this.")] = None,
-    order: Order = "newest",
+    order: SortOrder = "newest",
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
     cursor: Cursor = None,
 ) -> PageOut:
-    """By partition, offset, time, key, text or JSON path; newest first unless asked otherwise.
+    """By partition, offset, time, key, text or JSON path; newest first by default.
 
-    A page looks at 50,000 records, 64 MB, or for 4 s at most. If it stops early it says so, and
-    its cursor goes on from there.
+    A page reads at most 50,000 records, 64 MB, or for 4 s. If it stops early, it says so, and its
+    cursor continues from there.
     """
-    topic: str = getattr(view.names, role.value)
+    topic = topic_of(view.names, role)
     query = Browse(
         topic=topic,
         partitions=await chosen_partitions(services, topic, partition),
         order=order,
         offset=offset,
-        since=milliseconds(since),
-        until=milliseconds(until),
+        since=span.since,
+        until=span.until,
         filter=wanted,
         limit=limit,
         cursor=cursor,
@@ -174,7 +167,7 @@ async def show_record(
     actor: Viewer,
 ) -> RecordOut:
     """With its whole value, headers and coordinates."""
-    topic: str = getattr(view.names, role.value)
+    topic = topic_of(view.names, role)
     await chosen_partitions(services, topic, partition)
     seen = await asyncio.to_thread(
         read_one,
@@ -187,13 +180,7 @@ async def show_record(
     return RecordOut.of(seen, limit=None)
 
 
-@router.get(
-    "/flows/{flow}/topics/{topic}/tail",
-    summary="Live tail",
-    responses=STREAM,
-    status_code=200,
-    response_class=EventStream,
-)
+@stream_route(router, "/flows/{flow}/topics/{topic}/tail", "Live tail")
 async def tail_topic(
     view: View,
     role: RoleOfPath,
@@ -203,9 +190,9 @@ async def tail_topic(
     last_event_id: LastEventId = None,
     partition: PartitionOf = None,
 ) -> EventStream:
-    """Records as they arrive, as events `record`. Above 50 a second (or 2,000 that a filter looks
-    at) it is a sample, and an event `sampled` says how many there were."""
-    topic: str = getattr(view.names, role.value)
+    """Records as they arrive, as events `record`. Above 50 a second (or 2,000 with a filter) it is
+    a sample, and an event `sampled` has the total."""
+    topic = topic_of(view.names, role)
     partitions = await chosen_partitions(services, topic, partition)
     tail = services.tails.follow(topic, partitions, view.definition.masks, actor, wanted)
     return EventStream(tail, (ChangeKind.RECORD, ChangeKind.SAMPLED), last_event_id)
@@ -232,17 +219,22 @@ class NewEvent(Body):
 
 
 class SentOut(Model):
-    """Where the event is, now that the broker has acknowledged it."""
+    """The coordinate of the acknowledged event."""
 
     source: Coordinate
-    timestamp: Moment | None
+    timestamp: Moment
 
 
 @router.post(
-    "/flows/{flow}/events", status_code=201, summary="Send an event", responses=problems(404, 413)
+    "/flows/{flow}/events",
+    status_code=201,
+    summary="Send an event",
+    responses=problems(404, 409, 413),
 )
 async def send_event(_: Operator, view: View, event: NewEvent, services: ServicesOf) -> SentOut:
-    """Into `<flow>.events`, like any producer."""
+    """Into `<flow>.events`, like any producer. A value that the flow's schema refuses is refused
+    here; a flow may forbid sending by hand."""
+    view.definition.check_event(_value(event))
     key = None if event.key is None else given_key(event.key)
     partition = event.partition
     if partition is None:
@@ -253,7 +245,7 @@ async def send_event(_: Operator, view: View, event: NewEvent, services: Service
     delivered = await asyncio.to_thread(
         lambda: services.client.send(
             view.names.events, _value(event), key, headers, partition=partition
-        ).result(_SENT_S)
+        ).result(_SENT_SECONDS)
     )
     source = Coordinate(partition=delivered.partition, offset=delivered.offset)
     return SentOut(source=source, timestamp=moment(delivered.timestamp_ms))

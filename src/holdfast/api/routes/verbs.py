@@ -1,20 +1,13 @@
-"""Hold, release, dead-letter, extend: of one key, or of up to ten thousand."""
+"""Hold, release, dead-letter, extend: for one key, or for up to ten thousand."""
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, Response
-from pydantic import Field
+from fastapi import APIRouter, Depends, Path, Query, Response
+from pydantic import BeforeValidator, Field
 
-from holdfast.api.commanding import (
-    MAX_KEYS,
-    MAX_WAIT_S,
-    Order,
-    Receipt,
-    command_keys,
-    void_offset,
-)
 from holdfast.api.models import (
     Audit,
     Body,
@@ -24,14 +17,12 @@ from holdfast.api.models import (
     KeyName,
     Model,
     Moment,
+    Seconds,
     example,
     given_key,
-    key_fields,
     milliseconds,
-    moment,
 )
 from holdfast.api.parameters import (
-    Admin,
     IdempotencyKey,
     KeyOfPath,
     Operator,
@@ -39,134 +30,212 @@ from holdfast.api.parameters import (
     View,
     Viewer,
 )
-from holdfast.api.problems import kind_of, problems
-from holdfast.errors import NotFoundError
-from holdfast.flows.commands import MAX_PACE, MAX_REASON
+from holdfast.control.commands import (
+    MAX_KEYS,
+    MAX_WAIT_SECONDS,
+    CommandRequest,
+    CommandResult,
+    Verb,
+    command_keys,
+)
+from holdfast.control.problems import kind_of, problems
+from holdfast.errors import HoldfastError, NotFoundError
+from holdfast.flows.commands import MAX_NAME, MAX_PACE, MAX_REASON
+from holdfast.flows.holds import MAX_HOLDS
 
 router = APIRouter(tags=["verbs"])
 
-_Reason = Annotated[str, Field(max_length=MAX_REASON, examples=["payment disputed"])]
-_ExpiresIn = Annotated[
-    float | None,
-    Field(gt=0, lt=10**9, description="Seconds from now; or give `expires_at`.", examples=[7200]),
+Reason = Annotated[str, Field(max_length=MAX_REASON, examples=["payment disputed"])]
+ExpiresIn = Annotated[
+    Annotated[Seconds, Field(gt=0, lt=10**9)] | None,
+    Field(
+        description="From now: seconds, or a text such as `2h`; or give `expires_at`.",
+        examples=[7200, "2h"],
+    ),
 ]
-_ExpiresAt = Annotated[
+ExpiresAt = Annotated[
     GivenTime | None,
     Field(description="A time with its zone; or give `expires_in`.", examples=[None]),
 ]
-_Pace = Annotated[
+Pace = Annotated[
     float | None,
     Field(gt=0, le=MAX_PACE, description="Events a second; as fast as possible unless given."),
 ]
-_Wait = Annotated[
-    Literal["effective"] | None,
-    Query(description="`effective`: answer once it is, or after `timeout` seconds."),
+
+
+HoldName = Annotated[
+    str | None,
+    Field(
+        min_length=1, max_length=MAX_NAME, examples=["fraud-team"],
+        description="The hold's name; the caller's name unless given.",
+    ),
+]  # fmt: skip
+HoldNames = Annotated[
+    list[Annotated[str, Field(max_length=MAX_NAME)]] | None,
+    Field(
+        min_length=1, max_length=MAX_HOLDS, examples=[["fraud-team"]],
+        description="Of a release: the names of the holds to end.",
+    ),
+]  # fmt: skip
+All = Annotated[bool, Field(description="Of a release: end every hold. Needs a reason.")]
+
+
+def _wait(
+    wait: Annotated[
+        Literal["effective"] | None,
+        Query(description="`effective`: answer when it is effective, or after `timeout` seconds."),
+    ] = None,
+    timeout: Annotated[
+        Seconds,
+        Query(
+            gt=0,
+            le=MAX_WAIT_SECONDS,
+            description="Longest wait: seconds, or a text such as `30s`.",
+            examples=[30],
+        ),
+    ] = 30.0,
+) -> float:
+    return timeout if wait else 0.0
+
+
+DryRun = Annotated[
+    bool,
+    Query(
+        description="Make every check, and append nothing. The answer is what would be requested, "
+        "or why it would be refused."
+    ),
 ]
-_Timeout = Annotated[
-    float, Query(gt=0, le=MAX_WAIT_S, description="Longest wait, in seconds.", examples=[30])
+Wait = Annotated[float, Depends(_wait)]
+"""How long to wait for the effect, in seconds."""
+
+
+First = Annotated[
+    bool,
+    Field(description="Of a guard's dead-letter: only the first event, which it could not handle."),
 ]
 
 
-class HoldBody(Body):
-    model_config = example(reason="payment disputed", expires_in=7200)
+class ReasonBody(Body):
+    model_config = example(reason="payment disputed")
 
-    reason: _Reason = ""
-    expires_in: _ExpiresIn = None
-    expires_at: _ExpiresAt = None
+    reason: Reason = ""
 
-
-class ReleaseBody(Body):
-    model_config = example(pace=100)
-
-    pace: _Pace = None
+    def command_request(self, verb: Verb) -> CommandRequest:
+        return CommandRequest(verb=verb, reason=self.reason)
 
 
-class DeadLetterBody(Body):
+class DeadLetterBody(ReasonBody):
     model_config = example(reason="cannot be parsed downstream")
 
-    reason: _Reason = ""
+    first: First = False
+
+    def command_request(self, verb: Verb) -> CommandRequest:
+        return CommandRequest(verb=verb, reason=self.reason, first=self.first)
 
 
-class ExtendBody(Body):
-    """A new expiry; neither means that the hold does not expire any more."""
+class HoldBody(ReasonBody):
+    model_config = example(reason="payment disputed", expires_in=7200)
+
+    name: HoldName = None
+
+    expires_in: ExpiresIn = None
+    expires_at: ExpiresAt = None
+
+    def command_request(self, verb: Verb) -> CommandRequest:
+        return CommandRequest(
+            verb=verb,
+            reason=self.reason,
+            name=self.name,
+            expires_in=self.expires_in,
+            expires_at=milliseconds(self.expires_at),
+        )
+
+
+class ExtendBody(HoldBody):
+    """A new expiry; without one, the hold does not expire any more."""
 
     model_config = example(expires_in=3600)
 
     reason: Annotated[
-        str, Field(max_length=MAX_REASON, description="A new one; empty keeps the one it has.")
+        str, Field(max_length=MAX_REASON, description="A new one; empty keeps the present one.")
     ] = ""
-    expires_in: _ExpiresIn = None
-    expires_at: _ExpiresAt = None
 
 
-class BulkBody(Body):
-    """The same for many keys."""
+class ReleaseBody(ReasonBody):
+    model_config = example(pace=100, reason="cleared")
+
+    pace: Pace = None
+    holds: HoldNames = None
+    all: All = False
+
+    def command_request(self, verb: Verb) -> CommandRequest:
+        return CommandRequest(
+            verb=verb,
+            reason=self.reason,
+            pace=self.pace,
+            holds=None if self.holds is None else tuple(self.holds),
+            every=self.all,
+        )
+
+
+class BulkBody(HoldBody):
+    """One verb for many keys."""
 
     model_config = example(
         command="hold", keys=["customer-7", {"key_base64": "/w=="}], reason="downstream is broken"
     )
 
-    command: Literal["hold", "release", "dead-letter", "extend"]
+    command: Verb
     keys: list[GivenKey] = Field(min_length=1, max_length=MAX_KEYS)
-    reason: _Reason = ""
-    expires_in: _ExpiresIn = None
-    expires_at: _ExpiresAt = None
-    pace: _Pace = None
+    pace: Pace = None
+    holds: HoldNames = None
+    all: All = False
+    first: First = False
 
-
-class VoidBody(Body):
-    model_config = example(offset=17, reason="written by hand")
-
-    offset: int = Field(ge=0, le=2**63 - 1, description="Of the unreadable record.")
-    reason: _Reason = ""
+    def command_request(self, verb: Verb) -> CommandRequest:
+        return replace(
+            HoldBody.command_request(self, verb),
+            pace=self.pace,
+            holds=None if self.holds is None else tuple(self.holds),
+            every=self.all,
+            first=self.first,
+        )
 
 
 class ReceiptOut(KeyName):
-    """A command on the control log: it will be carried out, in this order."""
+    """A command on the control log. The gate carries commands out in the order of the log."""
 
     command: str = Field(examples=["hold"])
     command_id: str
     offset: int | None = Field(description="On the control log.", examples=[17])
-    requested_at: Moment | None
+    requested_at: Moment
     repeated: bool = Field(
-        description="The same request came before, and this is its command: nothing was added."
+        description="The same request came before, and this is its command. Nothing was added."
     )
-    effective: Effect | None = Field(description="What came of it; null as long as unknown.")
+    effective: Effect | None = Field(description="Its outcome; null as long as it is unknown.")
+    dry_run: bool = Field(default=False, description="Nothing was requested: it was a dry run.")
     held_anew: bool = Field(
         default=False,
-        description="Of an extension that is effective: the key had been released, or its hold had "
-        "expired, before. Nothing was extended; the key is held anew, from the cut on.",
+        description="Of an effective extension: the key had been released, or its hold had "
+        "expired, before. Nothing was extended; the key is held again, from the cut on.",
     )
-
-    @classmethod
-    def of(cls, receipt: Receipt) -> "ReceiptOut":
-        return cls(
-            **key_fields(receipt.key),
-            command=receipt.command,
-            command_id=receipt.command_id,
-            offset=receipt.offset,
-            requested_at=moment(receipt.requested_at),
-            repeated=receipt.repeated,
-            effective=Effect.of(receipt.effective) if receipt.effective else None,
-            held_anew=receipt.held_anew,
-        )
 
 
 class RefusedOut(Model):
-    """Why nothing was asked for this key."""
+    """Why no command was appended for this key."""
 
     code: str
     detail: str
 
 
-class BulkReceiptOut(ReceiptOut):
-    error: RefusedOut | None = Field(default=None, description="Null if it was requested.")
+def _refused(error: HoldfastError | None) -> RefusedOut | None:
+    return None if error is None else RefusedOut(code=kind_of(error).code, detail=str(error))
 
-    @classmethod
-    def of(cls, receipt: Receipt) -> "BulkReceiptOut":
-        error = receipt.error
-        refused = error and RefusedOut(code=kind_of(error).code, detail=str(error))
-        return cls(**dict(ReceiptOut.of(receipt)), error=refused or None)
+
+class BulkReceiptOut(ReceiptOut):
+    error: Annotated[RefusedOut | None, BeforeValidator(_refused)] = Field(
+        default=None, description="Null if it was requested."
+    )
 
 
 class BulkOut(Model):
@@ -177,221 +246,161 @@ class BulkOut(Model):
 
 
 class CommandOut(Model):
-    """A command by its id."""
+    """A command with its outcomes."""
 
     requested: Audit
     effective: list[Audit] = Field(description="In each partition; empty as long as it is pending.")
 
 
-_ANSWERS = {
-    200: {"description": "It is effective (or was repeated, and is)."},
+ANSWERS = {
+    200: {"description": "It is effective (or was repeated, and is); or it was a dry run."},
     202: {"description": "It is requested: acknowledged on the control log."},
     **problems(404, 409),
 }
 
 
-@router.post(
-    "/flows/{flow}/keys/{key}/hold", status_code=202, summary="Hold a key", responses=_ANSWERS
-)
-async def hold(
-    actor: Operator,
-    view: View,
-    key: KeyOfPath,
-    services: ServicesOf,
-    response: Response,
-    body: HoldBody | None = None,
-    wait: _Wait = None,
-    timeout: _Timeout = 30.0,  # noqa: ASYNC109  # a parameter of the request
-    idempotency_key: IdempotencyKey = None,
-) -> ReceiptOut:
-    """Keeps back every event of the key from the cut on, until a release or the expiry. A hold of
-    a held key updates reason and expiry."""
-    body = body or HoldBody()
-    order = Order(
-        verb="hold",
-        reason=body.reason,
-        expires_in=body.expires_in,
-        expires_at=milliseconds(body.expires_at),
-    )
-    return await _one(services, view, order, key, actor, response, wait, timeout, idempotency_key)
+@dataclass(frozen=True, slots=True)
+class CommandOfKey:
+    """A request for a command of one key: what all verbs share."""
+
+    actor: Operator
+    view: View
+    key: KeyOfPath
+    services: ServicesOf
+    response: Response
+    wait: Wait
+    idempotency_key: IdempotencyKey = None
+    dry_run: DryRun = False
+
+    async def send(self, command: CommandRequest) -> ReceiptOut:
+        [receipt] = await command_keys(
+            self.services,
+            self.view,
+            command,
+            [self.key],
+            self.actor,
+            idempotency_key=self.idempotency_key,
+            wait=self.wait,
+            dry_run=self.dry_run,
+        )
+        return receipt_out(receipt, self.response)
+
+
+KeyRequest = Annotated[CommandOfKey, Depends()]
+
+
+def receipt_out(receipt: CommandResult, response: Response) -> ReceiptOut:
+    """The receipt as an answer: 200 if the command is effective or a dry run, 202 if it is only
+    requested."""
+    response.status_code = 200 if receipt.effective or receipt.dry_run else 202
+    return ReceiptOut.model_validate(receipt)
 
 
 @router.post(
-    "/flows/{flow}/keys/{key}/release", status_code=202, summary="Release a key", responses=_ANSWERS
+    "/flows/{flow}/keys/{key}/hold", status_code=202, summary="Hold a key", responses=ANSWERS
 )
-async def release(
-    actor: Operator,
-    view: View,
-    key: KeyOfPath,
-    services: ServicesOf,
-    response: Response,
-    body: ReleaseBody | None = None,
-    wait: _Wait = None,
-    timeout: _Timeout = 30.0,  # noqa: ASYNC109
-    idempotency_key: IdempotencyKey = None,
-) -> ReceiptOut:
-    """Lets the key's held events out in order; new ones queue behind."""
-    order = Order(verb="release", pace=body.pace if body else None)
-    return await _one(services, view, order, key, actor, response, wait, timeout, idempotency_key)
+async def hold(request: KeyRequest, body: HoldBody | None = None) -> ReceiptOut:
+    """Keeps back every event of the key from the cut on, until a release or the expiry. A key may
+    have several holds, each with a name; a hold of the same name updates its reason and expiry, and
+    no other. The key is held until the last one has ended."""
+    return await request.send((body or HoldBody()).command_request("hold"))
+
+
+@router.post(
+    "/flows/{flow}/keys/{key}/release", status_code=202, summary="Release a key", responses=ANSWERS
+)
+async def release(request: KeyRequest, body: ReleaseBody | None = None) -> ReceiptOut:
+    """Ends holds of the key: those of `holds`, or every hold with `all` and a reason, or else the
+    caller's own hold, or the only one (409 `choose-a-hold` if others have several). With the last
+    hold the held events leave in order; new ones queue behind them. `remaining` of the outcome has
+    the holds that still stand."""
+    return await request.send((body or ReleaseBody()).command_request("release"))
 
 
 @router.post(
     "/flows/{flow}/keys/{key}/dead-letter",
     status_code=202,
-    summary="Dead-letter what is held of a key",
-    responses=_ANSWERS,
+    summary="Dead-letter the held events of a key",
+    responses=ANSWERS,
 )
-async def dead_letter(
-    actor: Operator,
-    view: View,
-    key: KeyOfPath,
-    services: ServicesOf,
-    response: Response,
-    body: DeadLetterBody | None = None,
-    wait: _Wait = None,
-    timeout: _Timeout = 30.0,  # noqa: ASYNC109
-    idempotency_key: IdempotencyKey = None,
-) -> ReceiptOut:
-    """Sends what is held of the key at this point to the dead letters, whatever follows."""
-    order = Order(verb="dead-letter", reason=body.reason if body else "")
-    return await _one(services, view, order, key, actor, response, wait, timeout, idempotency_key)
+async def dead_letter(request: KeyRequest, body: DeadLetterBody | None = None) -> ReceiptOut:
+    """Moves the key's held events to the dead letters, or, with `first`, the event that a guard
+    could not handle. Commands that follow do not change that."""
+    return await request.send((body or DeadLetterBody()).command_request("dead-letter"))
 
 
 @router.post(
-    "/flows/{flow}/keys/{key}/extend", status_code=202, summary="Extend a hold", responses=_ANSWERS
+    "/flows/{flow}/keys/{key}/extend", status_code=202, summary="Extend a hold", responses=ANSWERS
 )
-async def extend(
-    actor: Operator,
-    view: View,
-    key: KeyOfPath,
-    services: ServicesOf,
-    response: Response,
-    body: ExtendBody,
-    wait: _Wait = None,
-    timeout: _Timeout = 30.0,  # noqa: ASYNC109
-    idempotency_key: IdempotencyKey = None,
-) -> ReceiptOut:
+async def extend(request: KeyRequest, body: ExtendBody) -> ReceiptOut:
     """Gives a hold another expiry, and keeps its reason unless another is given. It is a hold of a
-    held key, and the journal says what it was: `updated` is an extension. `held` (and `held_anew`)
-    means that the hold had ended in the meantime, by a release or by its expiry, and that the key
-    is held anew: release it if that is not wanted. It is not undone by itself, because somebody
-    else may have asked for a hold since."""
-    order = Order(
-        verb="extend",
-        reason=body.reason,
-        expires_in=body.expires_in,
-        expires_at=milliseconds(body.expires_at),
-    )
-    return await _one(services, view, order, key, actor, response, wait, timeout, idempotency_key)
+    held key, and its outcome tells the difference: `updated` is an extension. `held` (with
+    `held_anew`) means that the hold had ended in the meantime, by a release or by its expiry, and
+    that the key is held again: release it if you do not want that. It is not undone by itself,
+    because another person may have requested a hold since."""
+    return await request.send(body.command_request("extend"))
 
 
 @router.post(
     "/flows/{flow}/commands",
     status_code=202,
-    summary="The same verb for many keys",
+    summary="One verb for many keys",
     response_model=BulkOut,
-    responses=_ANSWERS,
+    responses=ANSWERS,
 )
 async def command_many(
     actor: Operator,
     view: View,
     body: BulkBody,
     services: ServicesOf,
-    wait: _Wait = None,
-    timeout: _Timeout = 30.0,  # noqa: ASYNC109
+    wait: Wait,
     idempotency_key: IdempotencyKey = None,
+    dry_run: DryRun = False,
 ) -> Response:
-    """Up to 10,000 keys, and an outcome for each: one that cannot be used does not stop the
+    """Takes up to 10,000 keys and reports an outcome for each: an invalid key does not stop the
     others."""
-    order = Order(
-        verb=body.command,
-        reason=body.reason,
-        expires_in=body.expires_in,
-        expires_at=milliseconds(body.expires_at),
-        pace=body.pace,
-    )
     receipts = await command_keys(
         services,
         view,
-        order,
+        body.command_request(body.command),
         [given_key(key) for key in body.keys],
         actor,
         idempotency_key=idempotency_key,
-        wait=timeout if wait else 0.0,
+        wait=wait,
+        dry_run=dry_run,
     )
-    # On a thread: ten thousand results are half a second in which nobody else would be answered.
+    # On a thread: ten thousand results take half a second, and would delay all other requests.
     return await asyncio.to_thread(_bulk_answer, body.command, receipts)
 
 
-def _bulk_answer(command: str, receipts: Sequence[Receipt]) -> Response:
+def _bulk_answer(command: str, receipts: Sequence[CommandResult]) -> Response:
     failed = sum(receipt.error is not None for receipt in receipts)
-    done = all(receipt.effective for receipt in receipts if receipt.error is None)
+    done = all(r.effective or r.dry_run for r in receipts if r.error is None)
     bulk = BulkOut(
         command=command,
         requested=len(receipts) - failed,
         failed=failed,
-        results=[BulkReceiptOut.of(receipt) for receipt in receipts],
+        results=[BulkReceiptOut.model_validate(receipt) for receipt in receipts],
     )
     return Response(bulk.model_dump_json(), 200 if done else 202, media_type="application/json")
 
 
 @router.get(
-    "/flows/{flow}/commands/{command_id}", summary="What came of a command", responses=problems(404)
+    "/flows/{flow}/commands/{command_id}",
+    summary="The outcome of a command",
+    responses=problems(404),
 )
 def show_command(
     view: View, command_id: Annotated[str, Path(max_length=64)], _: Viewer
 ) -> CommandOut:
-    """By the id that its receipt named. Old ones are in the audit alone."""
+    """Finds a command by the id in its receipt. Old commands are only in the audit."""
     rows = view.command(command_id)
     requested = next((row for row in rows if row.log == "control"), None)
     if requested is None:
-        raise NotFoundError(f"There is no command {command_id!r} among the newest.")
+        raise NotFoundError(
+            f"There is no command {command_id!r} among the newest. Look for it in the audit."
+        )
     return CommandOut(
-        requested=Audit.of(requested),
-        effective=[Audit.of(row) for row in rows if row.log == "journal"],
+        requested=Audit.model_validate(requested),
+        effective=[Audit.model_validate(row) for row in rows if row.log == "journal"],
     )
-
-
-@router.post(
-    "/flows/{flow}/void", status_code=202, summary="Pass an unreadable command", responses=_ANSWERS
-)
-async def void(
-    actor: Admin,
-    view: View,
-    body: VoidBody,
-    services: ServicesOf,
-    response: Response,
-    wait: _Wait = None,
-    timeout: _Timeout = 30.0,  # noqa: ASYNC109
-) -> ReceiptOut:
-    """Lets the gate, which has stopped at a record of the control log that it cannot read, pass
-    that record."""
-    receipt = await void_offset(
-        services, view, body.offset, body.reason, actor, wait=timeout if wait else 0.0
-    )
-    response.status_code = 200 if receipt.effective else 202
-    return ReceiptOut.of(receipt)
-
-
-async def _one(
-    services: ServicesOf,
-    view: View,
-    order: Order,
-    key: bytes,
-    actor: Operator,
-    response: Response,
-    wait: str | None,
-    seconds: float,
-    idempotency_key: str | None,
-) -> ReceiptOut:
-    [receipt] = await command_keys(
-        services,
-        view,
-        order,
-        [key],
-        actor,
-        idempotency_key=idempotency_key,
-        wait=seconds if wait else 0.0,
-    )
-    response.status_code = 200 if receipt.effective else 202
-    return ReceiptOut.of(receipt)

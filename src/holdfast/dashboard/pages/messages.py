@@ -1,18 +1,19 @@
 """Records of a topic, as a list with one of them in full; for topics and dead letters."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from urllib.parse import urlencode
 
 from holdfast.access.roles import Actor
-from holdfast.api.browsing import Browse, BrowsePage, Order, Seen, browse
-from holdfast.api.key_paths import key_from_path
-from holdfast.api.matching import Filter
 from holdfast.client.connection import Connection
+from holdfast.control.dead_letters import has_reason
+from holdfast.control.filters import Filter, FilterError
+from holdfast.control.key_paths import key_from_path
+from holdfast.control.records import Browse, Seen, SortOrder, browse
+from holdfast.control.spans import Span
 from holdfast.dashboard.key_name import KeyName
 from holdfast.dashboard.values import EventView, event_view
-from holdfast.errors import InvalidArgumentError
+from holdfast.errors import HoldfastError
 from holdfast.flows.registry import FlowDefinition
 
 PAGE = 25
@@ -20,57 +21,63 @@ PAGE = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageFilter:
-    """Which records, as it stands in the page's address."""
+    """The filter of records, as in the page's address."""
 
-    partition: int | None = None
-    offset: int | None = None
+    partition: str = ""
+    offset: str = ""
     since: str = ""
-    """A time of day or a date, in UTC, as people write it."""
+    until: str = ""
+    zone: str = ""
+    """Of times that name none; empty: UTC."""
     key: str = ""
     """As in addresses of keys."""
     text: str = ""
     path: str = ""
+    value: str = ""
+    """What the path finds."""
     header: str = ""
-    order: Order = "newest"
+    reason: str = ""
+    """Of dead letters: the kind of error."""
+    message: str = ""
+    """Of dead letters: the pattern of its message."""
+    redriven: bool = False
+    """Of dead letters: also those that were redriven."""
+    order: SortOrder = "newest"
     cursor: str = ""
     event: str = ""
     """Coordinates of the record that is shown in full."""
     follow: bool = False
-    """Fetch anew what arrives."""
+    """Reload as records arrive."""
 
     def address(self, **changes: object) -> str:
-        """The query string with some values changed; what is as usual is left out."""
+        """The query string with some values changed; defaults are left out."""
         chosen = replace(self, **changes)  # type: ignore[arg-type]
         values = {
-            "partition": chosen.partition,
-            "offset": chosen.offset,
-            "since": chosen.since,
-            "key": chosen.key,
-            "q": chosen.text,
-            "path": chosen.path,
-            "header": chosen.header,
-            "order": "" if chosen.order == "newest" else chosen.order,
-            "cursor": chosen.cursor,
-            "event": chosen.event,
-            "follow": "1" if chosen.follow else "",
+            each.name: getattr(chosen, each.name)
+            for each in fields(chosen)
+            if getattr(chosen, each.name) != each.default
         }
-        return urlencode({n: v for n, v in values.items() if v not in ("", None)})
+        return urlencode(values)
 
     def query(self, topic: str, partitions: int) -> Browse:
-        """The API's query, or InvalidArgumentError."""
-        if self.partition is not None and not 0 <= self.partition < partitions:
-            raise InvalidArgumentError(f"There are the partitions 0 to {partitions - 1}.")
-        places = range(partitions) if self.partition is None else [self.partition]
+        """The query, or FilterError."""
+        partition = _number("partition", self.partition)
+        if partition is not None and partition >= partitions:
+            raise FilterError("partition", f"There are the partitions 0 to {partitions - 1}.")
+        chosen = range(partitions) if partition is None else [partition]
+        span = Span.parse(self.since, self.until, zone=self.zone)
         return Browse(
             topic=topic,
-            partitions=tuple(places),
+            partitions=tuple(chosen),
             order=self.order,
-            offset=self.offset,
-            since=time_of(self.since) if self.since else None,
+            offset=_number("offset", self.offset),
+            since=span.since,
+            until=span.until,
             filter=Filter(
-                key=key_from_path(self.key) if self.key else None,
+                key=_key(self.key),
                 text=self.text,
-                json_path=self.path,
+                path=self.path,
+                value=self.value,
                 header=self.header,
             ),
             limit=PAGE,
@@ -80,19 +87,25 @@ class MessageFilter:
     @property
     def key_text(self) -> str:
         """The key as people read it, for the form's field."""
-        return KeyName(key_from_path(self.key)).text if self.key else ""
+        try:
+            key = _key(self.key)
+        except FilterError:
+            return self.key
+        return "" if key is None else KeyName(key).text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagePage:
-    """A page of records."""
-
     filter: MessageFilter
     events: tuple[EventView, ...]
+    runs: Mapping[str, str]
+    """Of dead letters: the runs that redrove those of the page, by coordinate."""
     shown: EventView | None
     cursor: str | None
     looked_at: int
     stopped_early: str
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """What is wrong with the filter, by its field."""
 
 
 def message_page(
@@ -102,27 +115,35 @@ def message_page(
     flow: FlowDefinition,
     chosen: MessageFilter,
     actor: Actor,
+    *,
+    run_of: Callable[[str], str] | None = None,
 ) -> MessagePage:
-    """The records that the filter asks for."""
-    found = browse(connection, chosen.query(topic, partitions), flow.masks, actor)
-    return _page(found, chosen)
-
-
-def _page(found: BrowsePage, chosen: MessageFilter) -> MessagePage:
-    events = tuple(seen_view(seen) for seen in found.records)
+    """One page. `run_of`: of dead letters, the run that redrove one, by its coordinate."""
+    try:
+        query = chosen.query(topic, partitions)
+    except FilterError as error:
+        return MessagePage(
+            filter=chosen, events=(), runs={}, shown=None, cursor=None, looked_at=0,
+            stopped_early="", errors={error.field: str(error)},
+        )  # fmt: skip
+    if run_of is not None:
+        query = replace(query, wanted=letter_condition(chosen, run_of))
+    records = browse(connection, query, flow.masks, actor)
+    events = tuple(seen_view(seen) for seen in records.records)
     first = events[0] if events else None
     return MessagePage(
         filter=chosen,
         events=events,
+        runs={one.coordinate: run_of(one.coordinate) for one in events} if run_of else {},
         shown=next((one for one in events if one.coordinate == chosen.event), first),
-        cursor=found.cursor,
-        looked_at=found.looked_at,
-        stopped_early=found.stopped_early,
+        cursor=records.cursor,
+        looked_at=records.looked_at,
+        stopped_early=records.stopped_early,
     )
 
 
 def seen_view(seen: Seen) -> EventView:
-    """A record that was found, ready to be shown."""
+    """A record, ready to be shown."""
     record = seen.record
     headers: Sequence[tuple[str, str | bytes | None]] = record.headers
     return event_view(
@@ -135,17 +156,28 @@ def seen_view(seen: Seen) -> EventView:
     )
 
 
-def time_of(text: str) -> int:
-    """Milliseconds since 1970 of a time as the browser's field gives it, in UTC.
+def letter_condition(chosen: MessageFilter, run_of: Callable[[str], str]) -> Callable[[Seen], bool]:
+    """The condition on dead letters, beyond that on any record."""
 
-    >>> time_of("2026-01-01T00:00")
-    1767225600000
-    """
+    def wanted(seen: Seen) -> bool:
+        coordinate = f"{seen.record.partition}:{seen.record.offset}"
+        return has_reason(seen, chosen.reason, chosen.message) and (
+            chosen.redriven or not run_of(coordinate)
+        )
+
+    return wanted
+
+
+def _number(name: str, text: str) -> int | None:
+    if not text.strip():
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise FilterError(name, f"{text!r} is not a number.")
+    return int(text)
+
+
+def _key(segment: str) -> bytes | None:
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise InvalidArgumentError(
-            f"{text!r} is no time: write it as in 2026-01-31T14:30."
-        ) from None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return round(aware.timestamp() * 1000)
+        return key_from_path(segment) if segment else None
+    except HoldfastError as error:
+        raise FilterError("key", str(error)) from None

@@ -1,13 +1,14 @@
-"""Overview: every flow at a glance, what needs somebody, what was asked lately."""
+"""Overview: every flow at a glance, alerts, recent commands."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from holdfast.clock import duration_text
 from holdfast.dashboard.commands import CommandRow, recent_commands, times_to_effective
+from holdfast.dashboard.formats import clock, number
 from holdfast.dashboard.key_name import KeyName
-from holdfast.dashboard.looks import Look, flow_look, pending_look
 from holdfast.dashboard.sparkline import Sparkline, sparkline
-from holdfast.dashboard.words import clock, duration, number
+from holdfast.dashboard.state_styles import StateStyle, flow_style, pending_style
 from holdfast.flows.registry import FlowDefinition
 from holdfast.flows.status import KeyState
 from holdfast.views.flow_view import FlowSummary, FlowView
@@ -17,9 +18,9 @@ from holdfast.views.series import Sample
 
 SOON_MS = 3_600_000
 _LATE_MS = 5_000
-"""A command is effective within a second; one that takes this long deserves a word."""
+"""Commands are usually effective within a second; one that takes this long raises an alert."""
 _LATELY_MS = 600_000
-"""As far back as the rates go: one slow start is not told of for ever."""
+"""The period of the rates: one slow start is not reported for ever."""
 _COMMANDS = 7
 _EXPIRING = 6
 
@@ -29,8 +30,10 @@ class FlowLine:
     """One flow in the table and in the side bar."""
 
     name: str
+    topic: str
+    """The topic that a guard reads; empty for a flow with a gate."""
     partitions: int
-    look: Look
+    style: StateStyle
     incoming: float
     outgoing: float
     held_events: int
@@ -43,16 +46,16 @@ class FlowLine:
     held_line: Sparkline
     lag_line: Sparkline
     used: float
-    """How much of the flow's limit is held, from 0 to 100."""
+    """The used share of the flow's limit, from 0 to 100."""
     limit: int
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """Something that needs attention: a state, a sentence, and where to go."""
+    """An alert: a state, a sentence, and a link."""
 
     flow: str
-    look: Look
+    style: StateStyle
     text: str
     link: str
     link_text: str
@@ -88,8 +91,6 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """The page."""
-
     flows: tuple[FlowLine, ...]
     alerts: tuple[Alert, ...]
     totals: Totals
@@ -97,11 +98,11 @@ class Overview:
     expiring: tuple[Expiring, ...]
 
     def count(self, word: str) -> int:
-        return sum(flow.look.word == word for flow in self.flows)
+        return sum(flow.style.word == word for flow in self.flows)
 
     @property
     def urgent(self) -> int:
-        return sum(flow.look.urgent for flow in self.flows)
+        return sum(flow.style.urgent for flow in self.flows)
 
 
 def overview(views: Sequence[FlowView], now: int) -> Overview:
@@ -127,7 +128,7 @@ def overview(views: Sequence[FlowView], now: int) -> Overview:
 def flow_lines(summaries: Sequence[tuple[FlowView, FlowSummary]]) -> tuple[FlowLine, ...]:
     """The flows, worst first, then by name."""
     lines = [flow_line(view, summary) for view, summary in summaries]
-    return tuple(sorted(lines, key=lambda line: (line.look.rank, line.name)))
+    return tuple(sorted(lines, key=lambda line: (line.style.rank, line.name)))
 
 
 def flow_line(view: FlowView, summary: FlowSummary) -> FlowLine:
@@ -137,8 +138,9 @@ def flow_line(view: FlowView, summary: FlowSummary) -> FlowLine:
     limits = summary.definition.limits
     return FlowLine(
         name=view.name,
+        topic=summary.definition.topic or "",
         partitions=summary.definition.partitions,
-        look=flow_look(summary),
+        style=flow_style(summary),
         incoming=last.incoming,
         outgoing=last.outgoing,
         held_events=summary.held_events,
@@ -156,7 +158,7 @@ def flow_line(view: FlowView, summary: FlowSummary) -> FlowLine:
 
 
 def used_share(summary: FlowSummary) -> float:
-    """How much of what may be held is held, in per cent: events or bytes, whichever is more."""
+    """The used share of the flow's limit, in per cent: events or bytes, the larger one."""
     limits = summary.definition.limits
     by_events = summary.held_events / limits.flow_events
     by_bytes = summary.held_bytes / limits.flow_bytes
@@ -169,20 +171,20 @@ def _alerts(
     expiring: Sequence[Expiring],
     now: int,
 ) -> tuple[Alert, ...]:
-    found = [alert for _, summary in summaries if (alert := _unwell(summary))]
-    found.sort(key=lambda alert: alert.look.rank)
-    found += [_late(row, now) for row in commands if row.pending and now - row.at > _LATE_MS]
+    alerts = [alert for _, summary in summaries if (alert := _unwell(summary))]
+    alerts.sort(key=lambda alert: alert.style.rank)
+    alerts += [_late(row, now) for row in commands if row.pending and now - row.at > _LATE_MS]
     for view, summary in summaries:
         soon = [key for key in expiring if key.flow == view.name and key.expires_at - now < SOON_MS]
         if soon:
-            found.append(_ends_soon(summary.definition, soon, now))
-    return tuple(found[:8])
+            alerts.append(_ends_soon(summary.definition, soon, now))
+    return tuple(alerts[:8])
 
 
 def _unwell(summary: FlowSummary) -> Alert | None:
     state = summary.health.state
     name = summary.definition.name
-    look = flow_look(summary)
+    style = flow_style(summary)
     link, health = f"/flows/{name}", "/health"
     lag = summary.now.lag if summary.now else 0
     match state:
@@ -194,25 +196,25 @@ def _unwell(summary: FlowSummary) -> Alert | None:
                 f"{summary.definition.overflow}. Nothing is lost; {number(lag)} wait."
             )
             keys = f"See the {number(summary.held_keys)} held keys"
-            return Alert(name, look, text, link, keys, severe=True)
+            return Alert(name, style, text, link, keys, severe=True)
         case HealthState.FAILED | HealthState.STOPPED | HealthState.SILENT | HealthState.WAITING:
             why = summary.health.reason or "its pipeline does not run"
             text = f"takes no events: {why.rstrip('.')}. Nothing is lost; {number(lag)} wait."
-            return Alert(name, look, text, link, "See the flow", severe=True)
-        case HealthState.UNKNOWN:
+            return Alert(name, style, text, link, "See the flow", severe=True)
+        case HealthState.UNKNOWN if not summary.definition.is_guard:
             text = "has no pipeline: no event passes until one is started (holdfast up)."
-            return Alert(name, look, text, health, "See its health")
+            return Alert(name, style, text, health, "See its health")
     return None
 
 
 def _late(row: CommandRow, now: int) -> Alert:
     whom = f"{number(row.keys)} keys" if row.keys > 1 or row.key is None else row.key.brief
     text = (
-        f"{row.title.lower()} of {whom} was requested {duration(now - row.at)} ago by {row.actor} "
-        f"and is not effective yet."
+        f"{row.title.lower()} of {whom} was requested {duration_text(now - row.at)} ago "
+        f"by {row.actor} and is not effective yet."
     )
     command = row.title.lower()
-    return Alert(row.flow, pending_look(command), text, f"/audit?flow={row.flow}", "Follow")
+    return Alert(row.flow, pending_style(command), text, f"/audit?flow={row.flow}", "Follow")
 
 
 def _ends_soon(flow: FlowDefinition, soon: Sequence[Expiring], now: int) -> Alert:
@@ -222,8 +224,8 @@ def _ends_soon(flow: FlowDefinition, soon: Sequence[Expiring], now: int) -> Aler
         f"{soon[0].key.brief}, at {clock(soon[0].expires_at, now)}."
     )
     link = f"/flows/{flow.name}?sort=expires&order=asc"
-    look = Look("held", "clock", "EXPIRING")
-    return Alert(flow.name, look, text, link, "Review")
+    style = StateStyle("held", "clock", "EXPIRING")
+    return Alert(flow.name, style, text, link, "Review")
 
 
 def _expiring(view: FlowView) -> list[Expiring]:

@@ -2,41 +2,49 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query
+from fastapi import Form, Query
 from starlette.responses import Response
 
-from holdfast.dashboard.live import changes_of, stream
+from holdfast.control.event_stream import stream
+from holdfast.dashboard.forms import options_of_form
+from holdfast.dashboard.live import changes_of
+from holdfast.dashboard.page_request import AdminRequest, FormFields, ViewerRequest
 from holdfast.dashboard.pages.overview import overview
-from holdfast.dashboard.visit import Administering, Viewing
-from holdfast.flows.registry import Overflow
+from holdfast.dashboard.routes.page_route import page_router
+from holdfast.flows.registry import FlowDefinition
+
+router = page_router()
 
 
-def add(router: APIRouter) -> None:
-    @router.get("/")
-    def page(visit: Viewing) -> Response:
-        stream = visit.live()
-        shown = overview(visit.flows(), visit.now)
-        return visit.page("overview.html", here="/", page=shown, stream=stream)
+@router.get("/")
+def page(request: ViewerRequest) -> Response:
+    stream = request.live()
+    shown = overview(request.flows(), request.now)
+    return request.page("overview.html", here="/", page=shown, stream=stream)
 
-    @router.get("/fragments/overview")
-    def body(visit: Viewing) -> Response:
-        shown = overview(visit.flows(), visit.now)
-        return visit.fragment("overview_body.html", page=shown)
 
-    @router.get("/fragments/side")
-    def side(visit: Viewing, here: Annotated[str, Query(max_length=200)] = "/") -> Response:
-        return visit.side(here)
+@router.get("/fragments/overview")
+def body(request: ViewerRequest) -> Response:
+    shown = overview(request.flows(), request.now)
+    return request.fragment("overview_body.html", page=shown)
 
-    @router.get("/live")
-    async def live(visit: Viewing, after: Annotated[str, Query(max_length=40)] = "") -> Response:
-        return stream(changes_of(visit.services.views.changes, after))
 
-    @router.post("/flows")
-    def create(
-        visit: Administering,
-        name: Annotated[str, Form(max_length=100)],
-        partitions: Annotated[int, Form()],
-        overflow: Annotated[Overflow, Form()] = "block",
-    ) -> Response:
-        visit.services.client.flow(name).create(partitions=partitions, overflow=overflow)
-        return Response(headers={"HX-Redirect": "/"})
+@router.get("/fragments/side")
+def side(request: ViewerRequest, here: Annotated[str, Query(max_length=200)] = "/") -> Response:
+    return request.side(here)
+
+
+@router.get("/live")
+async def live(
+    request: ViewerRequest, after: Annotated[str, Query(max_length=40)] = ""
+) -> Response:
+    views = request.services.views
+    return stream(changes_of(views, views.changes, after, views.flows()))
+
+
+@router.post("/flows")
+def create(
+    request: AdminRequest, name: Annotated[str, Form(max_length=100)], form: FormFields
+) -> Response:
+    request.services.client.flow(name).create(**options_of_form(FlowDefinition, form))
+    return Response(headers={"HX-Redirect": "/"})

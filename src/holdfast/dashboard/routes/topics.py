@@ -1,83 +1,58 @@
 """Topics, and the messages in those of a flow."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Annotated, Any, get_args
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from starlette.responses import Response
 
-from holdfast.access.tokens import TOKENS_TOPIC
-from holdfast.api.browsing import Order, TopicRole, topic_of
-from holdfast.api.key_paths import key_from_path, key_to_path
-from holdfast.client.positions import Offsets, Partition
-from holdfast.client.topics import Topic, Topics
+from holdfast.control.exports import ExportForm, record_fields
+from holdfast.control.key_paths import key_to_path
+from holdfast.control.records import MAX_PAGE, Seen, SortOrder, browse
+from holdfast.dashboard.downloads import all_rows, download
+from holdfast.dashboard.page_request import PageRequest, ViewerRequest
 from holdfast.dashboard.pages.messages import MessageFilter, message_page
-from holdfast.dashboard.visit import Viewing, Visit
-from holdfast.errors import NotFoundError
-from holdfast.flows.names import REGISTRY_TOPIC
-from holdfast.flows.quality import QUALITY_TOPIC
-from holdfast.flows.redriven import REDRIVEN_TOPIC
+from holdfast.dashboard.pages.topics import CONTENTS, flow_of_topic, topic_lines
+from holdfast.dashboard.routes.page_route import page_router
 from holdfast.flows.registry import FlowDefinition
-from holdfast.flows.reports import REPORTS_TOPIC
-from holdfast.flows.runs import RUNS_TOPIC
-
-_ROLES: tuple[TopicRole, ...] = get_args(TopicRole)
-_MEANINGS = {
-    "events": "what comes in",
-    "held": "events that wait",
-    "processed": "what comes out",
-    "dlq": "dead letters",
-    "control": "what was asked",
-    "journal": "what came of it",
-    "status": "states of keys",
-}
-_OF_ALL_FLOWS = {
-    REGISTRY_TOPIC: "which flows there are",
-    REPORTS_TOPIC: "how each part of the pipeline is",
-    RUNS_TOPIC: "runs, and how far they are",
-    REDRIVEN_TOPIC: "dead letters that were redriven",
-    QUALITY_TOPIC: "reports of quality",
-    TOKENS_TOPIC: "tokens, hashed",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicLine:
-    """One topic of the list."""
-
-    name: str
-    flow: str
-    meaning: str
-    partitions: int
-    replication: int
-    records: int
-    end: int
 
 
 def message_filter(
-    partition: Annotated[str, Query(max_length=6, pattern=r"^\d*$")] = "",
-    offset: Annotated[str, Query(max_length=18, pattern=r"^\d*$")] = "",
+    partition: Annotated[str, Query(max_length=20)] = "",
+    offset: Annotated[str, Query(max_length=40)] = "",
     since: Annotated[str, Query(max_length=40)] = "",
+    until: Annotated[str, Query(max_length=40)] = "",
+    zone: Annotated[str, Query(max_length=10)] = "",
     key: Annotated[str, Query(max_length=100_000)] = "",
     named: Annotated[str, Query(max_length=65_536)] = "",
-    q: Annotated[str, Query(max_length=500)] = "",
+    text: Annotated[str, Query(max_length=500)] = "",
     path: Annotated[str, Query(max_length=500)] = "",
+    value: Annotated[str, Query(max_length=1_000)] = "",
     header: Annotated[str, Query(max_length=500)] = "",
-    order: Order = "newest",
+    reason: Annotated[str, Query(max_length=500)] = "",
+    message: Annotated[str, Query(max_length=3_000)] = "",
+    redriven: bool = False,
+    order: SortOrder = "newest",
     cursor: Annotated[str, Query(max_length=10_000)] = "",
     event: Annotated[str, Query(max_length=40)] = "",
     follow: bool = False,
 ) -> MessageFilter:
     """Which records, from the page's address. `named` is a key as somebody types it."""
     return MessageFilter(
-        partition=int(partition) if partition else None,
-        offset=int(offset) if offset else None,
+        partition=partition.strip(),
+        offset=offset.strip(),
         since=since,
-        key=key_to_path(named.encode()) if named else key and key_to_path(key_from_path(key)),
-        text=q,
+        until=until,
+        zone=zone,
+        key=key_to_path(named.encode()) if named else key,
+        text=text,
         path=path,
+        value=value,
         header=header,
+        reason=reason,
+        message=message,
+        redriven=redriven,
         order=order,
         cursor=cursor,
         event=event,
@@ -88,91 +63,66 @@ def message_filter(
 Chosen = Annotated[MessageFilter, Depends(message_filter)]
 
 
-def add(router: APIRouter) -> None:
-    @router.get("/topics")
-    def page(visit: Viewing, flow: Annotated[str, Query(max_length=100)] = "") -> Response:
-        lines = _lines(visit)
-        chosen = [line for line in lines if not flow or line.flow == flow]
-        flows = sorted({line.flow for line in lines if line.flow})
-        return visit.page("topics.html", here="/topics", lines=chosen, flow=flow, flows=flows)
-
-    @router.get("/topics/{topic}")
-    def messages(visit: Viewing, topic: str, chosen: Chosen) -> Response:
-        return _messages(visit, topic, chosen, whole=True)
-
-    @router.get("/topics/{topic}/fragments/messages")
-    def fragment(visit: Viewing, topic: str, chosen: Chosen) -> Response:
-        return _messages(visit, topic, chosen, whole=False)
+router = page_router()
 
 
-def _messages(visit: Visit, topic: str, chosen: MessageFilter, *, whole: bool) -> Response:
-    definition, role = _owner(visit, topic)
+@router.get("/topics")
+def page(request: ViewerRequest, flow: Annotated[str, Query(max_length=100)] = "") -> Response:
+    lines = topic_lines(request)
+    chosen = [line for line in lines if not flow or line.flow == flow]
+    flows = sorted({line.flow for line in lines if line.flow})
+    return request.page("topics.html", here="/topics", lines=chosen, flow=flow, flows=flows)
+
+
+@router.get("/topics/{topic}")
+def messages(request: ViewerRequest, topic: str, chosen: Chosen) -> Response:
+    return _messages(request, topic, chosen, whole=True)
+
+
+@router.get("/topics/{topic}/fragments/messages")
+def fragment(request: ViewerRequest, topic: str, chosen: Chosen) -> Response:
+    return _messages(request, topic, chosen, whole=False)
+
+
+@router.get("/topics/{topic}/export")
+def export(request: ViewerRequest, topic: str, chosen: Chosen, form: ExportForm) -> Response:
+    definition, role = flow_of_topic(request, topic)
     partitions = 1 if role == "control" else definition.partitions
-    connection = visit.services.connection
-    shown = message_page(connection, topic, partitions, definition, chosen, visit.actor)
+    return download(topic, exported_rows(request, definition, topic, partitions, chosen), form)
+
+
+def exported_rows(
+    request: PageRequest,
+    definition: FlowDefinition,
+    topic: str,
+    partitions: int,
+    chosen: MessageFilter,
+    fields_of: Callable[[Seen], Mapping[str, Any]] = record_fields,
+    wanted: Callable[[Seen], bool] | None = None,
+) -> Iterator[Mapping[str, Any]]:
+    """All records of the filter, as rows of a file."""
+    query = replace(chosen.query(topic, partitions), limit=MAX_PAGE, wanted=wanted)
+    connection, masks = request.services.connection, definition.masks
+    return all_rows(
+        lambda cursor: browse(connection, replace(query, cursor=cursor), masks, request.actor),
+        lambda page: [fields_of(seen) for seen in page.records],
+    )
+
+
+def _messages(request: PageRequest, topic: str, chosen: MessageFilter, *, whole: bool) -> Response:
+    definition, role = flow_of_topic(request, topic)
+    partitions = 1 if role == "control" else definition.partitions
+    connection = request.services.connection
+    shown = message_page(connection, topic, partitions, definition, chosen, request.actor)
     values: dict[str, Any] = {
         "topic": topic,
         "flow": definition.name,
-        "meaning": _MEANINGS[role],
+        "meaning": CONTENTS[role],
         "partitions": partitions,
         "messages": shown,
         "where": f"/topics/{topic}",
     }
     if whole:
-        return visit.page("messages.html", here="/topics", **values)
-    return visit.fragment("messages_body.html", **values)
-
-
-def _owner(visit: Visit, topic: str) -> tuple[FlowDefinition, TopicRole]:
-    """The flow that the topic belongs to, and what it is there. Others are not looked into: what
-    may be seen of values is said by flows."""
-    for view in visit.flows():
-        for role in _ROLES:
-            if topic_of(view.names, role) == topic:
-                return view.definition, role
-    raise NotFoundError(f"No flow has the topic {topic!r}, so it cannot be looked into here.")
-
-
-def _lines(visit: Visit) -> list[TopicLine]:
-    owners = {
-        topic_of(view.names, role): (view.name, _MEANINGS[role])
-        for view in visit.flows()
-        for role in _ROLES
-    }
-    topics = Topics(visit.services.connection).list()
-    counts = _counts(visit, topics)
-    lines = [
-        _line(
-            topic,
-            *owners.get(topic.name, ("", _OF_ALL_FLOWS.get(topic.name, ""))),
-            *counts[topic.name],
-        )
-        for topic in topics
-    ]
-    return sorted(lines, key=lambda line: (not line.flow, line.flow, line.name))
-
-
-def _line(topic: Topic, flow: str, meaning: str, records: int, end: int) -> TopicLine:
-    return TopicLine(
-        name=topic.name,
-        flow=flow,
-        meaning=meaning,
-        partitions=topic.partitions,
-        replication=topic.replication,
-        records=records,
-        end=end,
-    )
-
-
-def _counts(visit: Visit, topics: Iterable[Topic]) -> dict[str, tuple[int, int]]:
-    """Records (as offsets between start and end), and the sum of ends, of each topic."""
-    places = [
-        Partition(topic.name, number) for topic in topics for number in range(topic.partitions)
-    ]
-    offsets = Offsets(visit.services.connection)
-    starts, ends = offsets.starts(places), offsets.ends(places)
-    counts = {topic.name: (0, 0) for topic in topics}
-    for place in places:
-        records, end = counts[place.topic]
-        counts[place.topic] = (records + ends[place] - starts[place], end + ends[place])
-    return counts
+        status = 422 if shown.errors else 200
+        return request.page("messages.html", here="/topics", status=status, **values)
+    return request.fragment("messages_body.html", **values)

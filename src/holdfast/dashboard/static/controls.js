@@ -17,6 +17,8 @@
     if (dialog.open && !dialog.matches(":modal")) dialog.close();
     if (opener && opener.hasAttribute("data-with-selection")) bring(dialog);
     $$("[data-error]", dialog).forEach((place) => place.replaceChildren());
+    // Ticks that were right when the page was loaded may be wrong by now: holds come and go.
+    $$(".holds input", dialog).forEach((box) => { box.checked = box.hasAttribute("data-meant"); });
     dialog.showModal();
     const field = $("textarea, input:not([type=hidden])", dialog);
     if (field) (field.matches("[type=radio]") ? $("input:checked", dialog) || field : field).focus();
@@ -67,7 +69,7 @@
   function copyText(button) {
     const from = button.dataset.copy ? document.getElementById(button.dataset.copy) : null;
     const text = from ? from.textContent : location.href;
-    navigator.clipboard.writeText(text).then(() => say("Copied."), () => say("The browser did not let us copy."));
+    navigator.clipboard.writeText(text).then(() => say("Copied."), () => say("The browser does not allow copying."));
   }
   function say(text) { const place = $("#said"); if (place) { place.textContent = text; setTimeout(() => { place.textContent = ""; }, 3000); } }
 
@@ -105,24 +107,53 @@
   document.addEventListener("htmx:afterSwap", recount);
 
   /* ---- Forms ---- */
-  function lines(text) { return new Set(text.split("\n").map((line) => line.replace(/\r$/, "")).filter((line) => line.trim())).size; }
+  function lines(text) { return new Set(text.split("\n").map((line) => line.trim()).filter((line) => line)).size; }
   document.addEventListener("input", (event) => {
     const field = event.target.closest("[data-counts]");
     if (!field) return;
     const count = lines(field.value);
     $("[data-counted]", field.form).textContent = count === 1 ? "Hold 1 key" : count ? "Hold " + count.toLocaleString("en") + " keys" : "Hold keys";
   });
+  /* A value that somebody edits is the one to send. */
+  document.addEventListener("input", (event) => {
+    const box = event.target.dataset.ticks && document.getElementById(event.target.dataset.ticks);
+    if (box) box.checked = true;
+  });
+  /* A button that needs ticks waits for the first. */
+  document.addEventListener("change", (event) => {
+    if (!event.target.matches("input[name=letter]")) return;
+    const none = !$("#messages input[name=letter]:checked");
+    $$("[data-needs-ticks]").forEach((button) => { button.disabled = none; });
+  });
+  /* How long a release takes at its pace. */
+  document.addEventListener("input", (event) => {
+    if (!event.target.matches("#release-pace, [name=pace_in_all]")) return;
+    const form = event.target.form, pace = Number($("#release-pace").value), one = $("[data-events]", form);
+    const events = one ? [Number(one.dataset.events)] : selected().map((box) => Number(box.dataset.events || 0));
+    const together = $("[name=pace_in_all]", form)?.checked, sum = events.reduce((a, b) => a + b, 0);
+    const seconds = (together ? sum : Math.max(0, ...events)) / pace;
+    $("[data-takes]", form).textContent = pace > 0 && sum ? "Takes about " + (seconds < 90 ? Math.ceil(seconds) + " s" : seconds < 5400 ? Math.ceil(seconds / 60) + " min" : Math.ceil(seconds / 3600) + " h") + "." : "";
+  });
   const SPANS = { "15m": 900e3, "1h": 3600e3, "4h": 4 * 3600e3, "24h": 24 * 3600e3, "7d": 7 * 24 * 3600e3 };
   function expiry(form) {
     const chosen = $("input[name=expires]:checked", form), hint = $("[data-expiry]", form);
     if (!chosen || !hint) return;
-    if (!SPANS[chosen.value]) { hint.textContent = chosen.value === "never" ? "Held until somebody releases it." : hint.dataset.expiry; return; }
+    if (!SPANS[chosen.value]) { hint.textContent = chosen.value === "never" ? "Held until it is released." : hint.dataset.expiry; return; }
     const at = new Date(Date.now() + SPANS[chosen.value]);
     const day = at.toDateString() === new Date().toDateString() ? "Today" : at.toUTCString().slice(5, 11);
     hint.textContent = day + " " + at.toISOString().slice(11, 16) + " UTC, " + String(at.getHours()).padStart(2, "0") + ":" + String(at.getMinutes()).padStart(2, "0") + " your time";
   }
   document.addEventListener("change", (event) => { if (event.target.matches("input[name=expires]")) expiry(event.target.form); });
   $$("form:has([data-expiry])").forEach(expiry);
+
+  /* Times of filters may be read as local ones: the browser alone knows that zone. */
+  for (const field of $$("select[data-zone]")) {
+    const minutes = -new Date().getTimezoneOffset(), two = (n) => String(n).padStart(2, "0");
+    const zone = (minutes < 0 ? "-" : "+") + two(Math.floor(Math.abs(minutes) / 60)) + ":" + two(Math.abs(minutes) % 60);
+    const known = [...field.options].find((option) => option.value === zone);
+    if (known) known.textContent = "your time";
+    else if (minutes) field.add(new Option("your time", zone));
+  }
 
   /* What was asked for is on its way: a dialog has done its work; the panel shows the receipt. */
   document.body.addEventListener("asked", (event) => {
@@ -157,15 +188,15 @@
   });
   document.body.addEventListener("htmx:sendError", (event) => {
     if (event.detail.requestConfig.verb === "get") return;
-    fail(event, "Holdfast could not be reached. Whether it was asked for is not known: look at the state before you try again.");
+    fail(event, "Holdfast could not be reached. The command may or may not have been sent: check the state before you try again.");
   });
   document.body.addEventListener("htmx:timeout", (event) => {
     if (event.detail.requestConfig.verb === "get") return;
-    fail(event, "There was no answer in time. Look at the state before you try again.");
+    fail(event, "There was no answer in time. Check the state before you try again.");
   });
 
   /* ---- Shortcuts ---- */
-  const PLACES = Object.fromEntries($$("[data-letter]").map((link) => [link.dataset.letter, link.href]));
+  const POSITIONS = Object.fromEntries($$("[data-letter]").map((link) => [link.dataset.letter, link.href]));
   let going = 0;
   function visible(element) { return element && element.offsetParent !== null; }
   document.addEventListener("keydown", (event) => {
@@ -173,7 +204,7 @@
     if (event.target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]")) return;
     if ($("dialog:modal")) return;
     const now = Date.now();
-    if (now - going < 1500 && PLACES[event.key]) { going = 0; location.assign(PLACES[event.key]); return; }
+    if (now - going < 1500 && POSITIONS[event.key]) { going = 0; location.assign(POSITIONS[event.key]); return; }
     going = 0;
     const actions = {
       "/": () => { const field = $$("[data-search]").find(visible); if (field) { field.focus(); field.select(); } },

@@ -2,29 +2,35 @@
 
    <body data-stream="/…/live"> names the stream. It says which kinds of things have changed, and
    data-events which parts of this page show them; each becomes an event on <body> that parts are
-   fetched anew by (hx-trigger="live-keys from:body"): at most one of a kind in 500 ms, the last
+   fetched again by (hx-trigger="live-keys from:body"): at most one of a kind in 500 ms, the last
    one never lost, and none while the tab is hidden. A connection that is lost is shown, and tried
-   again until it is there; then everything is fetched anew. */
+   again until it is there; then everything is fetched again. */
 (function () {
   "use strict";
-  const PACE_MS = 500, SLOWER_MS = { summary: 3000, state: 1000 }, RETRY_MS = [500, 1000, 2000, 4000], SILENCE_MS = 40000, HIDDEN_MS = 15000;
+  const PACE_MS = 500, SLOWER_MS = { summary: 3000, state: 1000 }, RETRY_MS = [500, 1000, 2000, 4000], STILL_MS = 5000, SILENCE_MS = 20000, HIDDEN_MS = 15000;
   const body = document.body, sign = document.getElementById("live");
   const text = sign && sign.querySelector("[data-live-text]");
   const url = body.dataset.stream;
   const due = new Map();
   const shows = JSON.parse(body.dataset.events || "{}");
-  let source = null, tries = 0, heard = Date.now(), lost = false, retry = 0, sleeping = 0;
+  let source = null, tries = 0, heard = Date.now(), lost = false, retry = 0, sleeping = 0, asOf = null;
 
   function clock(at) { return new Date(at).toISOString().slice(11, 19); }
 
+  /* Nothing that is due has come, or what comes is old: then nothing here may look alive. */
+  function still() { return !lost && (Date.now() - heard > STILL_MS || (asOf && asOf.age > STILL_MS)); }
+
   function show() {
+    body.classList.toggle("still", lost || still());
     if (!text) return;
-    sign.classList.toggle("lost", lost);
+    sign.classList.toggle("lost", lost || still());
+    sign.title = (!lost && still() && asOf && asOf.why) || "";
     if (lost) text.textContent = "Reconnecting…, as of " + clock(heard);
+    else if (still()) text.textContent = "Stands still since " + clock(asOf ? asOf.at : heard) + " UTC";
     else {
       const time = document.createElement("em");
       time.className = "mut";
-      time.textContent = " · " + clock(Date.now()) + " UTC";
+      time.textContent = " · " + clock(asOf ? asOf.at : heard) + " UTC";
       text.replaceChildren("Live", time);
     }
   }
@@ -48,7 +54,8 @@
 
   function hear(event) {
     heard = Date.now();
-    if (event.type === "changed") for (const kind of JSON.parse(event.data)) for (const part of shows[kind] || []) announce(part);
+    if (event.type === "as-of") { asOf = JSON.parse(event.data); show(); }
+    else if (event.type === "changed") for (const kind of JSON.parse(event.data)) for (const part of shows[kind] || []) announce(part);
     else body.dispatchEvent(new CustomEvent("stream-" + event.type, { detail: event.data }));
   }
 
@@ -72,7 +79,7 @@
       if (again) everything();
     };
     source.onerror = lose;
-    for (const name of ["hello", "changed", "rates", "tail", "sampled", "still-here"]) source.addEventListener(name, hear);
+    for (const name of ["hello", "changed", "rates", "tail", "sampled", "as-of"]) source.addEventListener(name, hear);
   }
 
   /* A browser gives one site six connections: a tab that nobody looks at gives its own back. */
@@ -112,7 +119,7 @@
   }
   const skew = Number(body.dataset.now || Date.now()) - Date.now();
   setInterval(() => {
-    if (document.hidden || lost) return;
+    if (document.hidden || lost || still()) return;
     const now = Date.now() + skew;
     for (const element of document.querySelectorAll("[data-since]")) set(element, span(now - element.dataset.since));
     for (const element of document.querySelectorAll("[data-until]")) set(element, element.dataset.until <= now ? "now" : "in " + span(element.dataset.until - now));
