@@ -1,7 +1,7 @@
-"""Settings: a flag wins over a `HOLDFAST_*` variable, that over the file, that over the default.
+"""Settings, in order of precedence: flag, `HOLDFAST_*` variable, settings file, default.
 
-A group of settings is a frozen dataclass; `load` fills it. An error names the setting in each of
-the places where it can be given.
+A group of settings is a frozen dataclass; `load` fills it. An error names the flag, the variable
+and the file.
 """
 
 import dataclasses
@@ -20,6 +20,19 @@ FILE_NAME = "holdfast.toml"
 
 T = TypeVar("T")
 
+_FIXED = "fixed"
+
+
+def fixed(default: T) -> T:
+    """A field of a settings class that only code sets, as a constructor argument. No flag, variable
+    or file can set it."""
+    return dataclasses.field(default=default, metadata={_FIXED: True})
+
+
+def settings_in(settings: type[Any]) -> dict[str, "dataclasses.Field[Any]"]:
+    """The fields of a settings class that users can set, by name."""
+    return {f.name: f for f in dataclasses.fields(settings) if _FIXED not in f.metadata}
+
 
 def load(
     settings: type[T],
@@ -31,13 +44,13 @@ def load(
 ) -> T:
     """Fill the dataclass `settings` from flags, environment, the file's `[section]` and defaults.
 
-    A flag that is None was not given. `file` defaults to `holdfast.toml` in the working directory,
-    and may be absent there; a file that was named must exist.
+    A flag that is None counts as not given. `file` defaults to `holdfast.toml` in the working
+    directory, which need not exist; a file that is named explicitly must exist.
     """
     flags = flags or {}
     env = os.environ if env is None else env
     in_file = _read_section(file, section)
-    fields = {f.name: f for f in dataclasses.fields(settings)}  # type: ignore[arg-type]
+    fields = settings_in(settings)
     hints = typing.get_type_hints(settings)
     for name in in_file:
         if name not in fields:
@@ -91,7 +104,7 @@ def _unknown(name: str, section: str, known: list[str]) -> str:
 
 
 def _convert(value: Any, kind: Any, origin: str) -> Any:
-    if isinstance(kind, types.UnionType):  # `X | None`: the value was given, so it is an X
+    if isinstance(kind, types.UnionType):  # `X | None`: there is a value, so it is an X
         kind = next(k for k in typing.get_args(kind) if k is not types.NoneType)
     try:
         if kind is bool:
@@ -101,7 +114,7 @@ def _convert(value: Any, kind: Any, origin: str) -> Any:
             if value not in choices:
                 raise ValueError(f"expected one of {', '.join(map(str, choices))}")
             return value
-        if isinstance(value, bool):  # a bool is an int to Python, not to people
+        if isinstance(value, bool):  # Python takes a bool for an int; users do not mean one
             raise ValueError(f"expected {kind.__name__}")
         return kind(value)
     except (ValueError, TypeError) as error:

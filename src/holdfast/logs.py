@@ -1,8 +1,9 @@
-"""Lines on standard error: one event is one line, and a flood of one kind stays readable.
+"""Log lines on standard error: one line per event, with a rate limit per log statement.
 
-What clients send (names, ids, messages) may end up in a line, so control characters in it are
-written as escapes: nobody can forge a line or colour a terminal. And since a client can cause lines
-as fast as it sends, each place in the code writes so many a second, then says how many it left out.
+Lines may contain text from clients (names, ids, messages), so control characters are escaped: a
+client can neither forge a line nor colour a terminal. A client could also cause a line with every
+request, so each log statement writes at most `LINES_PER_SECOND` and then reports how many it left
+out.
 """
 
 import json
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from typing import Literal
 
 LINES_PER_SECOND = 20
-"""Of one place in the code: enough to see what happens, too few to fill a disk."""
+"""Limit of one log statement: enough to see what happens, too few to fill a disk."""
 
 _ESCAPED = {n: f"\\x{n:02x}" for n in (*range(32), *range(127, 160))} | {
     ord("\n"): "\\n",
@@ -34,7 +35,7 @@ def log_to_stderr(level: int = logging.INFO, form: Literal["text", "json"] = "te
 
 
 class OneLine(logging.Formatter):
-    """Escapes control characters in the message. A traceback is ours, and keeps its lines."""
+    """Escapes control characters in the message, but not in a traceback, which keeps its lines."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         record.message = record.message.translate(_ESCAPED)
@@ -42,7 +43,7 @@ class OneLine(logging.Formatter):
 
 
 class JsonLine(logging.Formatter):
-    """One JSON object a line, with what the caller gave as `extra` beside the message."""
+    """One JSON object per line, with the caller's `extra` fields."""
 
     _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
@@ -60,24 +61,24 @@ class JsonLine(logging.Formatter):
 
 
 class Bounded(logging.Filter):
-    """Lets through `LINES_PER_SECOND` of each place in the code, and counts the rest."""
+    """Passes `LINES_PER_SECOND` of each log statement, and counts the rest."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._clock = clock
-        self._places: dict[tuple[str, int], tuple[int, int, int]] = {}
+        self._counts: dict[tuple[str, int], tuple[int, int, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        place = record.pathname, record.lineno
+        statement = record.pathname, record.lineno
         now = int(self._clock())
-        second, written, left_out = self._places.get(place, (now, 0, 0))
+        second, written, left_out = self._counts.get(statement, (now, 0, 0))
         if second != now:
             second, written = now, 0
         if written >= LINES_PER_SECOND:
-            self._places[place] = second, written, left_out + 1
+            self._counts[statement] = second, written, left_out + 1
             return False
         if left_out:
             record.msg = f"{record.getMessage()} (and {left_out} like this, left out)"
             record.args = ()
-        self._places[place] = second, written + 1, 0
+        self._counts[statement] = second, written + 1, 0
         return True

@@ -1,4 +1,4 @@
-"""`holdfast broker`: run the embedded broker until it is told to stop.
+"""`holdfast broker`: run the embedded broker until SIGTERM or Ctrl-C.
 
 Written with argparse, because a broker that must answer within half a second of its start cannot
 spend a quarter of it on importing typer.
@@ -18,6 +18,7 @@ _EPILOG = """\
 examples:
   holdfast broker
   holdfast broker --listen 127.0.0.1:0 --data-dir /tmp/broker
+  holdfast broker --secure --listen 0.0.0.0:9093
   holdfast broker --flush os --set default_partitions=6
 
 Any setting can also be given as HOLDFAST_BROKER_<NAME> or under [broker] in holdfast.toml.
@@ -25,7 +26,7 @@ Any setting can also be given as HOLDFAST_BROKER_<NAME> or under [broker] in hol
 
 
 def run(name: str, arguments: Sequence[str]) -> int:
-    """Parse the flags and run a broker with them; its exit code is the command's."""
+    """Parses the flags and runs a broker. Returns its exit code."""
     flags = vars(parser().parse_args(arguments))
     file: Path | None = flags.pop("config")
     try:
@@ -50,22 +51,32 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "--listen", metavar="HOST:PORT", help="address to listen on; port 0 takes a free one"
+        "--listen",
+        metavar="ADDRESSES",
+        help="[PROTOCOL://]HOST:PORT to listen on, with commas between; port 0 takes a free one",
     )
     parser.add_argument(
-        "--advertised", metavar="HOST:PORT", help="address that clients are told to use"
+        "--advertised",
+        metavar="ADDRESSES",
+        help="HOST:PORT that clients are told to use, one for each address",
+    )
+    parser.add_argument(
+        "--secure",
+        action="store_const",
+        const=True,
+        help="encrypt, demand a login and control access; makes all that is needed for it",
     )
     parser.add_argument(
         "--insecure-listen",
         action="store_const",
         const=True,
-        help="listen beyond loopback, on a network that is trusted",
+        help="listen beyond loopback without encryption and login, on a network that is trusted",
     )
     parser.add_argument("--data-dir", metavar="DIR", help="where records are kept")
     parser.add_argument(
         "--flush",
         choices=("sync", "os"),
-        help="what an acknowledgement means: on disk, or in the page cache",
+        help="when a record is acknowledged: once it is on disk, or in the page cache",
     )
     parser.add_argument("--http", metavar="HOST:PORT", help="address of /metrics and /healthz")
     parser.add_argument(

@@ -3,7 +3,6 @@
 The script is static, so that a press of the tab key starts no Python.
 """
 
-from collections.abc import Sequence
 from enum import StrEnum
 from importlib import import_module
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from holdfast.cli.catalogue import BY_NAME
-from holdfast.cli.program import application, run_application
+from holdfast.cli.program import aliases_of, application, command_of
 
 app = application()
 
@@ -39,22 +38,24 @@ def completion(
 
 
 def words() -> dict[str, list[str]]:
-    """What can follow: `""` holds the commands, `"topic"` its verbs, `"topic ls"` the options."""
+    """The words that can follow: `""` has the commands, `"topic"` its verbs, `"topic ls"` the
+    options."""
     tree = {"": list(BY_NAME)}
     for name, command in BY_NAME.items():
         module = import_module(f"holdfast.cli.{command.module}")
-        if name == "broker":
+        if hasattr(module, "parser"):
             tree[name] = sorted(module.parser()._option_string_actions)
             continue
         apps: dict[str, typer.Typer] = getattr(module, "APPS", {})
-        found: Any = typer.main.get_command(apps.get(name) or module.app)
+        found: Any = command_of(apps.get(name) or module.app)
         verbs = getattr(found, "commands", None)
         if verbs is None:
             shells = [shell.value for shell in Shell] if name == "completion" else []
             tree[name] = [*shells, *_options(found)]
             continue
-        tree[name] = list(verbs)
-        tree |= {f"{name} {verb}": _options(each) for verb, each in verbs.items()}
+        words = {word: verb for verb in verbs for word in (verb, *aliases_of(verb))}
+        tree[name] = list(words)
+        tree |= {f"{name} {word}": _options(verbs[verb]) for word, verb in words.items()}
     return tree
 
 
@@ -103,7 +104,3 @@ def _fish(tree: dict[str, list[str]]) -> str:
         options = [option[2:] for option in following if option.startswith("--")]
         lines += [f"complete -c holdfast -n '{condition}' -l {option}" for option in options]
     return "\n".join(lines)
-
-
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(app, name, arguments)

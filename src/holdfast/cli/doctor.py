@@ -1,53 +1,59 @@
-"""`holdfast doctor`: check what Holdfast needs, and say how to mend each."""
+"""`holdfast doctor`: check what Holdfast needs, and show how to fix what is wrong."""
 
-import re
 import shutil
 import socket
-import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from holdfast import config as configuration
 from holdfast.cli import FAILED
+from holdfast.cli.options import Cluster
 from holdfast.cli.output import Format, Output, chosen, print_json
-from holdfast.cli.program import Bootstrap, Config, application, run_application
+from holdfast.cli.program import application
 from holdfast.errors import ConfigError, HoldfastError
+from holdfast.extras import install_command, missing
+from holdfast.jars import SPARK, jars
+from holdfast.java import HOW_TO_GET_IT, require_java
+
+if TYPE_CHECKING:
+    from holdfast.client.connection import Connection
 
 app = application()
 
-NEEDED_JAVA = 17
 NEEDED_DISK = 1024**3
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     check: str
     fine: bool
     found: str
-    mend: str = ""
+    fix: str = ""
 
 
 @app.command()
-def doctor(output: Format = None, bootstrap: Bootstrap = None, config: Config = None) -> None:
-    """Check Python, JDK, jars, ports, broker and disk, and say how to mend what is wrong.
+def doctor(output: Format = None, *, cluster: Cluster) -> None:
+    """Check Python, parts, JDK, jars, ports, broker and disk, and show how to fix what is wrong.
 
     \b
     Example:
       holdfast doctor
     """
-    address = _address(bootstrap, config)
+    connection = cluster.connection(connect_timeout="3")
+    address = connection.addresses[0]
     checks: list[Callable[[], Finding]] = [
         check_python,
+        check_parts,
         check_java,
-        lambda: check_jars("spark"),
+        lambda: check_jars(SPARK),
         lambda: check_port(address),
-        lambda: check_broker(address, config),
+        lambda: check_broker(connection),
         lambda: check_disk(Path.cwd()),
     ]
     findings = []
@@ -63,40 +69,41 @@ def doctor(output: Format = None, bootstrap: Bootstrap = None, config: Config = 
 
 
 def check_python() -> Finding:
-    found = f"Python {sys.version.split()[0]}"
-    mend = "Install Python 3.11 or newer, and make the virtual environment anew."
-    return Finding("python", sys.version_info >= (3, 11), found, mend)
+    version = f"Python {sys.version.split()[0]}"
+    fix = "Install Python 3.11 or newer, and create the virtual environment again."
+    return Finding("python", sys.version_info >= (3, 11), version, fix)
 
 
 def check_java() -> Finding:
-    mend = f"Install JDK {NEEDED_JAVA} (Debian: apt-get install openjdk-17-jdk-headless)."
-    java = shutil.which("java")
-    if java is None:
-        return Finding("jdk", False, "no java on the path", mend)
     try:
-        said = subprocess.run(
-            [java, "-version"], capture_output=True, text=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Finding("jdk", False, f"{java} does not run: {error}", mend)
-    version = re.search(r'version "(\d+)[^"]*"', said.stderr + said.stdout)
-    if version is None:
-        return Finding("jdk", False, f"{java} does not tell its version", mend)
-    return Finding("jdk", int(version[1]) >= NEEDED_JAVA, f"Java {version[1]} ({java})", mend)
+        java = require_java()
+    except ConfigError as error:
+        wrong = str(error).removesuffix(f" {HOW_TO_GET_IT}")
+        return Finding("jdk", False, wrong, HOW_TO_GET_IT)
+    return Finding("jdk", True, f"Java {java.version} ({java.program})")
+
+
+def check_parts() -> Finding:
+    """The extras that `holdfast up` needs."""
+    absent = missing(("broker", "pipeline", "web"))
+    if absent:
+        found = f"not installed: {', '.join(absent)}"
+        return Finding("parts", False, found, f"Run `{install_command(absent)}`.")
+    return Finding("parts", True, "broker, pipeline and web are installed")
 
 
 def check_jars(profile: str) -> Finding:
-    from holdfast.jars import jars
-
     try:
         found = jars(profile)
     except ConfigError as error:
-        return Finding("jars", False, str(error), "Run `make jars` in the project's folder.")
+        return Finding(
+            "jars", False, str(error), "Run `holdfast jars`; `holdfast up` does it, too."
+        )
     return Finding("jars", True, f"{len(found)} jars in {found[0].parent}")
 
 
 def check_port(address: str) -> Finding:
-    """Somebody listens at the broker's address, or could."""
+    """A process listens at the broker's address, or the port is free."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     try:
@@ -105,37 +112,27 @@ def check_port(address: str) -> Finding:
     except ConnectionRefusedError:
         return Finding("port", True, f"{address} is free")
     except OSError as error:
-        mend = "Check the host's name, the network and the firewall, or give another --bootstrap."
-        return Finding("port", False, f"{address}: {error}", mend)
+        fix = "Check the host's name, the network and the firewall, or give another --bootstrap."
+        return Finding("port", False, f"{address}: {error}", fix)
 
 
-def check_broker(address: str, config: Path | None) -> Finding:
-    from holdfast.client.client import connect
+def check_broker(connection: "Connection") -> Finding:
+    from holdfast.client.cluster import describe_cluster
 
-    mend = "`holdfast broker` starts one here; --bootstrap names another."
+    fix = "`holdfast broker` starts one here; --bootstrap names another."
     try:
-        with connect(address, connect_timeout=3, config_file=config) as client:
-            cluster = client.cluster()
+        connection.check()
+        cluster = describe_cluster(connection)
     except HoldfastError as error:
-        return Finding("broker", False, str(error), mend)
+        return Finding("broker", False, str(error), fix)
     count = len(cluster.brokers)
     return Finding("broker", True, f"cluster {cluster.id}, {count} broker{'s'[: count > 1]}")
 
 
 def check_disk(folder: Path) -> Finding:
     free = shutil.disk_usage(folder).free
-    mend = f"Make room on the disk of {folder}, or put data-dir elsewhere."
-    return Finding("disk", free >= NEEDED_DISK, f"{free / 1024**3:.1f} GiB free", mend)
-
-
-def _address(bootstrap: str | None, config: Path | None) -> str:
-    from holdfast.client.connection import parse_addresses
-    from holdfast.client.settings import ClientSettings
-
-    settings = configuration.load(
-        ClientSettings, "client", flags={"bootstrap": bootstrap}, file=config
-    )
-    return parse_addresses(settings.bootstrap)[0]
+    fix = f"Make room on the disk of {folder}, or put data-dir elsewhere."
+    return Finding("disk", free >= NEEDED_DISK, f"{free / 1024**3:.1f} GiB free", fix)
 
 
 def _print(finding: Finding) -> None:
@@ -147,12 +144,8 @@ def _print(finding: Finding) -> None:
         console = Console(highlight=False)
         console.print(f"{mark} {finding.check:<7} {escape(finding.found)}", soft_wrap=True)
         if not finding.fine:
-            console.print(f"             → {escape(finding.mend)}", soft_wrap=True)
+            console.print(f"             → {escape(finding.fix)}", soft_wrap=True)
         return
     print("ok" if finding.fine else "bad", finding.check, finding.found, sep="\t")
     if not finding.fine:
-        print("mend", finding.check, finding.mend, sep="\t")
-
-
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(app, name, arguments)
+        print("fix", finding.check, finding.fix, sep="\t")

@@ -1,23 +1,19 @@
 """`holdfast group`: list, describe, reset and delete consumer groups."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from holdfast.cli.options import Cluster, Yes
 from holdfast.cli.output import Format, Output, chosen, print_json, show, show_one
-from holdfast.cli.places import PLACES, parse_place
-from holdfast.cli.program import (
-    Bootstrap,
-    Config,
-    Yes,
-    application,
-    confirm,
-    note,
-    open_client,
-    run_application,
-)
+from holdfast.cli.positions import POSITIONS, parse_position
+from holdfast.cli.program import application, confirm, note
+from holdfast.cli.watching import Watch, repeat
+
+if TYPE_CHECKING:
+    from holdfast.client.client import Client
+    from holdfast.remote.flows import RemoteClient
 
 app = application("List, describe, reset and delete consumer groups.")
 
@@ -25,29 +21,42 @@ Name = Annotated[str, typer.Argument(help="The group's name.", show_default=Fals
 
 
 @app.command("ls")
-def list_groups(output: Format = None, bootstrap: Bootstrap = None, config: Config = None) -> None:
-    """List the groups.
+def list_groups(watch: Watch = False, output: Format = None, *, cluster: Cluster) -> None:
+    """List the groups, and how far each lags behind, in records.
 
     \b
-    Example:
+    Examples:
       holdfast group ls
+      holdfast group ls --watch
     """
-    with open_client(bootstrap, config) as client:
-        rows = [{"group": g.name, "state": g.state} for g in client.groups.list()]
-    show(rows, output, empty="There are no groups.")
+    with cluster.any_client() as client:
+        repeat(watch, lambda: _show(_groups(client), output))
+
+
+def _show(groups: list[dict[str, Any]], output: Output | None) -> None:
+    rows = [{name: g[name] for name in ("group", "state", "protocol", "lag")} for g in groups]
+    show(rows, output, empty="There are no groups.", short=rows)
+
+
+def _groups(client: "Client | RemoteClient") -> list[dict[str, Any]]:
+    from holdfast.remote.flows import RemoteClient
+
+    if isinstance(client, RemoteClient):
+        return [{"group": group["name"], **group} for group in client.groups()]
+    listed = client.groups.list()
+    lags = client.groups.total_lags([group.name for group in listed])
+    return [{"group": g.name, **asdict(g), "lag": lags[g.name]} for g in listed]
 
 
 @app.command("describe")
-def describe(
-    name: Name, output: Format = None, bootstrap: Bootstrap = None, config: Config = None
-) -> None:
+def describe(name: Name, output: Format = None, *, cluster: Cluster) -> None:
     """Show a group, its members, and its lag in records and seconds.
 
     \b
     Example:
       holdfast group describe billing
     """
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         group = client.groups.describe(name)
     lag = [asdict(lag) for lag in group.lag]
     members = [
@@ -58,6 +67,7 @@ def describe(
     summary = {
         "group": group.name,
         "state": group.state,
+        "protocol": group.protocol,
         "coordinator": group.coordinator,
         "members": len(group.members),
         "lag": group.total_lag,
@@ -65,6 +75,8 @@ def describe(
     if chosen(output) == Output.JSON:
         print_json({**summary, "members": members, "partitions": lag})
         return
+    if group.total_lag is None:
+        summary["lag"] = "- (nothing is committed)"
     show_one(summary, output)
     show(lag, output)
     show(members, output)
@@ -73,7 +85,7 @@ def describe(
 @app.command("reset")
 def reset(
     name: Name,
-    to: Annotated[str, typer.Option("--to", metavar="PLACE", help=f"Where to: {PLACES}.")],
+    to: Annotated[str, typer.Option("--to", metavar="WHERE", help=f"Where to: {POSITIONS}.")],
     topics: Annotated[
         list[str] | None,
         typer.Option("--topic", "-t", help="Only this topic; may be repeated.",
@@ -83,8 +95,8 @@ def reset(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would do.")] = False,
     yes: Yes = False,
     output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    cluster: Cluster,
 ) -> None:  # fmt: skip
     """Move a group that has no members.
 
@@ -94,12 +106,14 @@ def reset(
       holdfast group reset billing --to 2h --yes
       holdfast group reset billing --to 2026-01-31T12:00 --topic orders
     """
-    place = parse_place(to, "--to")
-    with open_client(bootstrap, config) as client:
-        planned = client.groups.reset(name, place, topics=topics, partition=partition, dry_run=True)
+    position = parse_position(to, "--to")
+    with cluster.client() as client:
+        planned = client.groups.reset(
+            name, position, topics=topics, partition=partition, dry_run=True
+        )
         if not dry_run:
             confirm(f"Move {name} to {to} in {len(planned)} partitions?", yes)
-            planned = client.groups.reset(name, place, topics=topics, partition=partition)
+            planned = client.groups.reset(name, position, topics=topics, partition=partition)
     show([asdict(change) for change in planned], output)
     note("Nothing was changed." if dry_run else f"Moved {name}.")
 
@@ -108,8 +122,8 @@ def reset(
 def delete(
     names: Annotated[list[str], typer.Argument(help="Groups to delete.", show_default=False)],
     yes: Yes = False,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    cluster: Cluster,
 ) -> None:
     """Delete groups that have no members, and their offsets.
 
@@ -117,14 +131,10 @@ def delete(
     Example:
       holdfast group delete billing --yes
     """
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         for name in names:
             client.groups.describe(name)
         confirm(f"Delete {', '.join(names)} with all committed offsets?", yes)
         for name in names:
             client.groups.delete(name)
             note(f"Deleted {name}.")
-
-
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(app, name, arguments)

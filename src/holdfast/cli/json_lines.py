@@ -1,6 +1,6 @@
-"""Records as JSON, one object a line: what `consume -o json` prints, and `produce --json` takes.
+"""Records as JSON, one object per line: printed by `consume -o json`, read by `produce --json`.
 
-What is not UTF-8 is base64, under a name that says so.
+Bytes that are not UTF-8 are base64, in a field with another name.
 """
 
 import binascii
@@ -12,11 +12,11 @@ from holdfast.client.record import Record
 from holdfast.errors import InvalidRecordError
 
 FIELDS = {"key", "value", "headers", "timestamp", "partition"}
-"""What a record to be sent may have, ..."""
+"""Fields of a record to be sent."""
 _BASE64 = "_base64"
-_STOOD = {"topic", "offset"}
-"""... and what one that was read has beside."""
-_ALLOWED = FIELDS | _STOOD | {"key" + _BASE64, "value" + _BASE64}
+_READ_ONLY_FIELDS = {"topic", "offset"}
+"""Fields that only a record that was read has."""
+_ALLOWED = FIELDS | _READ_ONLY_FIELDS | {"key" + _BASE64, "value" + _BASE64}
 
 
 def to_line(record: Record) -> bytes:
@@ -42,10 +42,10 @@ def _field(name: str, value: bytes | None) -> dict[str, str | None]:
 
 
 def from_line(text: bytes) -> dict[str, Any]:
-    """The arguments of `Producer.send`. InvalidRecordError says what is wrong with the line.
+    """The arguments of `Producer.send`. InvalidRecordError names the fault of the line.
 
-    The partition of a record that was read is where it stood, and not where it shall go: the topic
-    that it is sent to may have fewer.
+    The partition of a record that was read is its source, not its target: the target topic may
+    have fewer partitions.
     """
     try:
         record = json.loads(text)
@@ -63,7 +63,7 @@ def from_line(text: bytes) -> dict[str, Any]:
     }
     if not isinstance(arguments["key"], str | bytes | None):
         raise InvalidRecordError("the key must be text")
-    numbers = {"timestamp"} if record.keys() & _STOOD else {"timestamp", "partition"}
+    numbers = {"timestamp"} if record.keys() & _READ_ONLY_FIELDS else {"timestamp", "partition"}
     for name in numbers & record.keys():
         number = record[name]
         if name == "timestamp" and number is None:
@@ -86,7 +86,7 @@ def _taken(fields: dict[str, Any], name: str) -> Any:
 
 
 def _headers(found: Any) -> list[tuple[str, Any]]:
-    """As an object, or, where one name comes twice or a value is no text, as a list."""
+    """As an object; as a list if a name comes twice or a value is not text."""
     if isinstance(found, dict):
         headers = list(found.items())
     elif isinstance(found, list) and all(isinstance(each, dict) for each in found):

@@ -1,316 +1,298 @@
-"""`holdfast hold | release | dead-letter | void | held | status`: the keys of a flow."""
+"""`holdfast hold | release | dead-letter | void | skip`: commands for the keys of a flow."""
 
-import sys
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 
-from holdfast.cli.output import Format, Output, chosen, print_json, show, show_one
-from holdfast.cli.places import parse_duration
-from holdfast.cli.program import (
-    Bootstrap,
-    Config,
+from holdfast.cli.many_keys import KeyArguments, builders, report
+from holdfast.cli.options import (
+    Actor,
+    Cluster,
+    FlowName,
+    OptionGroup,
+    Reason,
     Yes,
-    application,
-    confirm,
-    note,
-    open_client,
-    raw_bytes,
-    run_application,
+    key_of_argument,
 )
-from holdfast.flows.keys import key_from_base64, key_to_json
+from holdfast.cli.output import Format
+from holdfast.cli.positions import parse_duration
+from holdfast.cli.program import confirm, note, single_commands
 
-if TYPE_CHECKING:
-    from holdfast.client.flow import Flow, KeyStatus
-    from holdfast.client.held import HeldEvent
-    from holdfast.client.receipt import Receipt
-
-FlowName = Annotated[str, typer.Argument(metavar="FLOW", help="The flow.", show_default=False)]
-Key = Annotated[str, typer.Argument(metavar="KEY", help="The record key.", show_default=False)]
-Base64 = Annotated[bool, typer.Option("--base64", help="KEY is base64, for keys that are no text.")]
-Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; kept in the audit.")]
-Actor = Annotated[
-    str | None, typer.Option("--actor", help="Who asks.", show_default="the user's name")
-]
 CommandId = Annotated[
     str | None,
     typer.Option("--id", help="The command's id: the same id twice is one command.",
                  show_default="a new one"),
 ]  # fmt: skip
-Wait = Annotated[
-    float | None,
-    typer.Option("--wait", "-w", metavar="SECONDS", min=0,
-                 help="Wait so long for the command to be effective, and print its cut."),
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOptions(OptionGroup):
+    """Options of every command that changes a flow."""
+
+    actor: Actor = None
+    wait: Annotated[
+        float | None,
+        typer.Option("--wait", "-w", metavar="SECONDS", min=0,
+                     help="Wait up to SECONDS until it is effective, and say what happened."),
+    ] = None  # fmt: skip
+    output: Format = None
+
+
+Prefix = Annotated[
+    str | None,
+    typer.Option("--prefix", metavar="PREFIX", show_default=False,
+                 help="All keys that begin so, seen or not, instead of KEY."),
 ]  # fmt: skip
 
 
 def hold(
     flow: FlowName,
-    key: Key,
+    keys: KeyArguments,
+    prefix: Prefix = None,
     reason: Reason = "",
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            show_default="the actor",
+            help="The hold's name. A key may have several holds.",
+        ),
+    ] = None,
     expires: Annotated[
         str | None, typer.Option("--expires", "-e", help="End the hold after 90s, 10m, 2h, 7d.")
     ] = None,
-    base64: Base64 = False,
-    actor: Actor = None,
     command_id: CommandId = None,
-    wait: Wait = None,
-    output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    options: CommandOptions,
+    cluster: Cluster,
 ) -> None:
-    """Put a key on hold: its events are kept back, in order, until a release or the expiry.
+    """Put keys on hold: their events are kept back, in order, until a release or the expiry.
+
+    A key may have several holds, each with a name: it is held until the last one has ended. A hold
+    of the same name changes that one only.
 
     \b
     Examples:
       holdfast hold orders customer-7 --reason "payment disputed"
       holdfast hold orders customer-7 --expires 2h --wait 10
+      holdfast hold orders customer-7 --name fraud-team --reason "fraud check"
+      holdfast hold orders customer-7 customer-8 --keys more.txt
+      holdfast hold orders --prefix tenant-7/ --reason "their endpoint is down"
     """
     expires_in = None if expires is None else parse_duration(expires, "--expires")
-    with open_client(bootstrap, config) as client:
-        receipt = client.flow(flow).hold(
-            _key(key, base64), reason=reason, expires_in=expires_in, actor=actor,
-            command_id=command_id,
-        )  # fmt: skip
-        _report(receipt, wait, output)
+    named = keys.required() if prefix is None else _prefix_alone(keys, prefix)
+    with cluster.any_client() as client:
+        one = client.flow(flow)
+        one.describe().check_reason(reason)
+        if prefix is not None:
+            receipt = one.hold_prefix(
+                named[0], reason=reason, expires_in=expires_in, name=name, actor=options.actor,
+                command_id=command_id,
+            )  # fmt: skip
+            report(client.flow(flow), [receipt], options.wait, options.output)
+            return
+        commands = [
+            builder.hold(key, reason=reason, expires_in=expires_in, name=name)
+            for key, builder in builders(named, one.actor(options.actor), command_id)
+        ]
+        report(one, one.request(commands), options.wait, options.output)
 
 
 def release(
     flow: FlowName,
-    key: Key,
+    keys: KeyArguments,
+    prefix: Prefix = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            show_default="your own, or the only one",
+            help="The hold to end. May be repeated.",
+        ),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="End every hold of the key. Needs a reason.")
+    ] = False,
+    reason: Reason = "",
     pace: Annotated[
         float | None, typer.Option("--pace", help="Events a second.", show_default="no limit")
     ] = None,
-    base64: Base64 = False,
-    actor: Actor = None,
     command_id: CommandId = None,
-    wait: Wait = None,
-    output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    options: CommandOptions,
+    cluster: Cluster,
 ) -> None:
-    """Let a key's held events out, in order; new ones queue behind.
+    """End your hold of keys. With the last hold of a key its held events leave in order.
+
+    New events queue behind the held ones. With --name and no KEY: the keys of that hold.
 
     \b
-    Example:
+    Examples:
       holdfast release orders customer-7 --pace 100
+      holdfast release orders customer-7 --name fraud-team --reason "cleared"
+      holdfast release orders --name fraud-team --reason "cleared"
+      holdfast release orders customer-7 --all --reason "held by mistake"
+      holdfast release orders --prefix tenant-7/ --pace 50
     """
-    with open_client(bootstrap, config) as client:
-        receipt = client.flow(flow).release(
-            _key(key, base64), pace=pace, actor=actor, command_id=command_id
-        )
-        _report(receipt, wait, output)
+    from holdfast.flows.holds import ChooseHoldError, holds_of_key, own_or_only
+
+    if prefix is not None:
+        [begins_with] = _prefix_alone(keys, prefix)
+        with cluster.any_client() as client:
+            receipt = client.flow(flow).release_prefix(
+                begins_with, pace=pace, holds=name, every=every, reason=reason, actor=options.actor,
+                command_id=command_id,
+            )  # fmt: skip
+            report(client.flow(flow), [receipt], options.wait, options.output)
+        return
+    given = keys.all() if name else keys.required()
+    with cluster.any_client() as client:
+        one = client.flow(flow)
+        one.describe().check_reason(reason)
+        standing = {status.key: holds_of_key(status.holds) for status in one.held()}
+        named = given or [
+            key
+            for key, holds in standing.items()
+            if any(label in (name or ()) for hold in holds for label in (hold.name, hold.label))
+        ]
+        if not named:
+            note("No key has a hold of that name.")
+            return
+        commands, refused = [], []
+        for key, builder in builders(named, one.actor(options.actor), command_id):
+            holds = name
+            try:
+                if holds is None and not every:
+                    meant = own_or_only(standing.get(key, ()), builder.actor)
+                    holds = [hold.name for hold in meant] or None
+            except ChooseHoldError as error:
+                refused.append(f"{_text(key)}: {error}")
+                continue
+            commands.append(
+                builder.release(key, pace=pace, holds=holds, every=every, reason=reason)
+            )
+        if commands:
+            report(one, one.request(commands), options.wait, options.output)
+        if refused:
+            raise ChooseHoldError("\n".join(refused))
 
 
 def dead_letter(
     flow: FlowName,
-    key: Key,
+    keys: KeyArguments,
     reason: Reason = "",
-    base64: Base64 = False,
-    actor: Actor = None,
+    first: Annotated[
+        bool, typer.Option("--first", help="Only the first event, which a guard could not handle.")
+    ] = False,
     command_id: CommandId = None,
-    wait: Wait = None,
     yes: Yes = False,
-    output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    options: CommandOptions,
+    cluster: Cluster,
 ) -> None:
-    """Send what is held of a key at this point to the dead letters, whatever follows.
+    """Move the held events of keys to the dead letters. Later commands do not change that.
 
     \b
-    Example:
+    Examples:
       holdfast dead-letter orders customer-7 --yes
+      holdfast dead-letter billing customer-7 --first --yes
     """
-    with open_client(bootstrap, config) as client:
-        client.flow(flow).describe()
-        confirm(f"Send the held events of {key} to the dead letters?", yes)
-        receipt = client.flow(flow).dead_letter(
-            _key(key, base64), reason=reason, actor=actor, command_id=command_id
-        )
-        _report(receipt, wait, output)
+    named = keys.required()
+    with cluster.any_client() as client:
+        one = client.flow(flow)
+        one.describe().check_reason(reason)
+        one.describe().check_first(first)
+        whose = _text(named[0]) if len(named) == 1 else f"{len(named)} keys"
+        what = "first held event" if first else "held events"
+        confirm(f"Send the {what} of {whose} to the dead letters?", yes)
+        commands = [
+            builder.dead_letter(key, reason=reason, first=first)
+            for key, builder in builders(named, one.actor(options.actor), command_id)
+        ]
+        report(one, one.request(commands), options.wait, options.output)
 
 
 def void(
     flow: FlowName,
     offset: Annotated[
         int,
-        typer.Argument(metavar="OFFSET", min=0, help="Its place on the control log.",
+        typer.Argument(metavar="OFFSET", min=0, help="Its offset on the control log.",
                        show_default=False),
     ],
     reason: Reason = "",
-    actor: Actor = None,
-    wait: Wait = None,
     yes: Yes = False,
-    output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    options: CommandOptions,
+    cluster: Cluster,
 ) -> None:  # fmt: skip
-    """Let the gate pass a record of the control log that cannot be read.
+    """Move the gate past an unreadable record of the control log.
 
-    The gate stops at such a record, because it may have been a hold, and names its offset. Find out
-    what it meant, ask for that anew, and then send this.
+    The gate stops at such a record, because it may have been a hold, and reports its offset. Find
+    out what the record meant, send that command again, and then void the record.
 
     \b
     Example:
       holdfast void orders 17 --reason "typed by hand, meant nothing"
     """
-    with open_client(bootstrap, config) as client:
+    with cluster.any_client() as client:
         client.flow(flow).describe()
-        confirm(f"Pass offset {offset} of {flow}.control, which may have been a hold?", yes)
-        receipt = client.flow(flow).void(offset, reason=reason, actor=actor)
-        _report(receipt, wait, output)
+        confirm(f"Void offset {offset} of {flow}.control, which may have been a hold?", yes)
+        receipt = client.flow(flow).void(offset, reason=reason, actor=options.actor)
+        report(client.flow(flow), [receipt], options.wait, options.output)
 
 
-def held(
+def skip(
     flow: FlowName,
-    key: Annotated[
-        str | None, typer.Argument(metavar="[KEY]", help="Only this key.", show_default=False)
-    ] = None,
-    events: Annotated[
-        bool, typer.Option("--events", help="List the events that are held of KEY.")
-    ] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Events in a page.")] = 100,
-    after: Annotated[
-        str | None,
-        typer.Option("--after", metavar="PLACE", help="Begin where the page before ended.",
-                     show_default="the first event"),
-    ] = None,
-    base64: Base64 = False,
-    output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    partition: Annotated[
+        int,
+        typer.Argument(metavar="PARTITION", min=0, help="Of the flow's events.",
+                       show_default=False),
+    ],
+    first: Annotated[
+        int,
+        typer.Argument(metavar="FIRST", min=0, help="The first offset to skip.",
+                       show_default=False),
+    ],
+    last: Annotated[
+        int,
+        typer.Argument(metavar="LAST", min=0, help="The last offset to skip.", show_default=False),
+    ],
+    reason: Reason = "",
+    command_id: CommandId = None,
+    yes: Yes = False,
+    *,
+    options: CommandOptions,
+    cluster: Cluster,
 ) -> None:  # fmt: skip
-    """List the keys of a flow that are held or draining, or the events that are held of one.
+    """Move the gate past events that it cannot read. They are lost, and the journal records it.
 
-    \b
-    Examples:
-      holdfast held orders -o json
-      holdfast held orders customer-7 --events
-      holdfast held orders customer-7 --events --after 2:1017
-    """
-    wanted = None if key is None else _key(key, base64)
-    if events and wanted is None:
-        raise typer.BadParameter("say of which key: give KEY", param_hint="--events")
-    with open_client(bootstrap, config) as client:
-        if events and wanted is not None:
-            _show_events(client.flow(flow), wanted, limit, after, output)
-            return
-        found = client.flow(flow).held()
-    rows = [_row(status) for status in found if wanted in (None, status.key)]
-    show(rows, output, empty=f"No key of {flow} is held." if key is None else f"{key} is active.")
-
-
-def status(
-    flow: FlowName,
-    key: Key,
-    base64: Base64 = False,
-    output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
-) -> None:
-    """Show the state of a key.
+    The gate stops at a batch that it cannot read, and reports its partition and offsets. Other
+    offsets have no effect.
 
     \b
     Example:
-      holdfast status orders customer-7
+      holdfast skip orders 3 1200 1249 --reason "written by a broken producer"
     """
-    with open_client(bootstrap, config) as client:
-        show_one(_row(client.flow(flow).status(_key(key, base64))), output)
+    with cluster.any_client() as client:
+        client.flow(flow).describe()
+        confirm(f"Give up events {first} to {last} of {flow}.events, partition {partition}?", yes)
+        receipt = client.flow(flow).skip(
+            partition, first, last, reason=reason, actor=options.actor, command_id=command_id
+        )
+        report(client.flow(flow), [receipt], options.wait, options.output)
 
 
-def _application(command: Callable[..., None]) -> typer.Typer:
-    app = application()
-    app.command(no_args_is_help=True)(command)
-    return app
+APPS = single_commands(hold, release, dead_letter, void, skip)
 
 
-APPS = {
-    "hold": _application(hold),
-    "release": _application(release),
-    "dead-letter": _application(dead_letter),
-    "void": _application(void),
-    "held": _application(held),
-    "status": _application(status),
-}
-
-
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(APPS[name], name, arguments)
-
-
-def _key(text: str, base64: bool) -> bytes:
-    return key_from_base64(text) if base64 else raw_bytes(text)
-
-
-def _report(receipt: "Receipt", wait: float | None, output: Any) -> None:
-    row = {
-        "command": receipt.command.name,
-        "id": receipt.command_id,
-        "offset": receipt.offset,
-        "outcome": None,
-        "partition": None,
-        "cut": None,
-    }
-    if wait is None:
-        note("Requested; it is effective once the pipeline has carried it out (see --wait).")
-    else:
-        try:
-            effect = receipt.wait(wait)
-        except Exception:
-            # What was asked for stands: its id and offset are worth more than the time-out.
-            show_one(row, output)
-            sys.stdout.flush()
-            raise
-        row |= {"outcome": effect.outcome.value, "partition": effect.partition, "cut": effect.cut}
-    show_one(row, output)
-
-
-def _row(status: "KeyStatus") -> dict[str, Any]:
-    entries = [entry for _, entry in status.entries]
-    first = entries[0] if entries else None
-    return {
-        **({"key": None, "key_base64": None} | key_to_json(status.key)),
-        "state": status.state.value,
-        "events": status.events,
-        "bytes": status.bytes,
-        "oldest": None if status.oldest is None else _time(status.oldest),
-        "since": _time(first.since) if first else None,
-        "expires": _time(first.expires_at) if first and first.expires_at else None,
-        "actor": first.actor if first else None,
-        "reason": first.reason if first else None,
-    }
-
-
-def _show_events(
-    flow: "Flow", key: bytes, limit: int, after: str | None, output: Output | None
-) -> None:
-    from holdfast.client.held import Place
-
-    start = None if after is None else Place.parse(after)
-    page = flow.held_events(key, start=start, limit=limit)
-    rows = [_event(event) for event in page.events]
-    if chosen(output) is Output.JSON:
-        print_json({"events": rows, "next": page.following and str(page.following)})
-        return
-    show(rows, output, empty="No event of this key is held here.")
-    if page.following is not None:
-        note(f"There may be more: --after {page.following}")
-
-
-def _event(event: "HeldEvent") -> dict[str, Any]:
-    return {
-        "source": f"{event.partition}:{event.offset}",
-        "time": datetime.fromtimestamp(event.timestamp / 1000, UTC).isoformat(),
-        "value": event.value,
-        "headers": [f"{name}={_text(value)}" for name, value in event.headers],
-    }
+def _prefix_alone(keys: KeyArguments, prefix: str) -> list[bytes]:
+    if keys.all():
+        raise typer.BadParameter("give KEY or --prefix, not both", param_hint="--prefix")
+    return [key_of_argument(prefix, keys.base64)]
 
 
 def _text(value: str | bytes | None) -> str:
     return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
-
-
-def _time(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="seconds")

@@ -1,12 +1,12 @@
 """`holdfast pipeline`: run the gate and the raw zone of every flow."""
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from holdfast.cli.program import Config, application, run_application
+from holdfast.cli.options import Config
+from holdfast.cli.program import application
 
 app = application()
 
@@ -65,7 +65,7 @@ def pipeline(
 ) -> None:
     """Run the gate and the raw zone of every flow until SIGTERM or Ctrl-C.
 
-    Flows that are made or changed meanwhile are picked up. Any setting can also be given as
+    New and changed flows are picked up. Any setting can also be given as
     HOLDFAST_PIPELINE_<NAME> or under [pipeline] in holdfast.toml.
 
     \b
@@ -79,8 +79,8 @@ def pipeline(
     """
     from holdfast.client.settings import ClientSettings
     from holdfast.config import load
-    from holdfast.pipeline import application as process
-    from holdfast.pipeline.settings import PipelineSettings
+    from holdfast.pipeline.process import application as process
+    from holdfast.pipeline.process.settings import PipelineSettings
 
     flags = {
         "spark_master": spark_master,
@@ -98,7 +98,3 @@ def pipeline(
     address = {"bootstrap": kafka, "client_id": "holdfast-pipeline"}
     client = load(ClientSettings, "client", flags=address, file=config)
     raise typer.Exit(process.run(settings, client))
-
-
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(app, name, arguments)

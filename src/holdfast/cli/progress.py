@@ -1,4 +1,4 @@
-"""Progress bars on standard error, for long work that somebody watches."""
+"""Progress bars on standard error, for long work on a terminal."""
 
 from collections.abc import Iterable, Iterator
 from typing import TypeVar

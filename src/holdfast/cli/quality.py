@@ -1,35 +1,35 @@
 """`holdfast quality`: run the checks that a flow declares."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from holdfast.cli import FAILED, OK
+from holdfast.cli.options import Cluster, FlowName
 from holdfast.cli.output import Format, Output, chosen, print_json, show
-from holdfast.cli.program import Bootstrap, Config, application, open_client, run_application
+from holdfast.cli.program import application
+from holdfast.cli.run_options import SpecOptions
 from holdfast.cli.runs import follow_run
-from holdfast.cli.spark_jobs import AsRun, FlowName, Lake, SparkMaster, SparkMemory, spark_job
-from holdfast.flows.work import Quality
+from holdfast.cli.spark_jobs import AsRun, SparkOptions, spark_job
+from holdfast.flows.run_specs import Quality
 
 app = application()
+
+
+class Scope(SpecOptions[Quality]):
+    kind = Quality
 
 
 @app.command()
 def quality(
     flow: FlowName,
-    days: Annotated[
-        int | None,
-        typer.Option(min=1, help="Look at the events of so many days.", show_default="all"),
-    ] = None,
+    scope: Scope,
     store: Annotated[bool, typer.Option(help="Keep the report for the dashboard.")] = True,
     as_run: AsRun = False,
     output: Format = None,
-    lake: Lake = None,
-    spark_master: SparkMaster = None,
-    spark_memory: SparkMemory = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    spark: SparkOptions,
+    cluster: Cluster,
 ) -> None:
     """Run the checks that a flow declares, over its events in the raw zone.
 
@@ -45,15 +45,12 @@ def quality(
       holdfast quality orders --days 7
     """
     if as_run:
-        with open_client(bootstrap, config) as client:
-            follow_run(client, client.runs.ask(flow, Quality(days=days)), output)
-    from holdfast.pipeline.lake.quality import QualityOptions, check_quality
+        with cluster.client() as client:
+            follow_run(client, client.runs.ask(flow, scope.spec), output)
+    from holdfast.pipeline.tables.quality import QualityOptions, check_quality
 
-    with spark_job(
-        flow, bootstrap=bootstrap, config=config, lake=lake,
-        spark_master=spark_master, spark_memory=spark_memory,
-    ) as job:  # fmt: skip
-        options = QualityOptions(lake=job.lake, days=days, store=store)
+    with spark_job(flow, spark, cluster) as job:
+        options = QualityOptions(lake=job.lake, days=scope.spec.days, store=store)
         report = check_quality(job.session, job.connection, job.flow, options, job.progress)
     if chosen(output) is Output.JSON:
         print_json(report.document())
@@ -70,7 +67,3 @@ def quality(
         ]
         show(rows, output)
     raise typer.Exit(OK if report.passed else FAILED)
-
-
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(app, name, arguments)

@@ -1,22 +1,16 @@
 """`holdfast run`: list, show, follow and cancel runs."""
 
 import sys
-from collections.abc import Sequence
-from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from holdfast.cli import FAILED, INTERRUPTED, OK
-from holdfast.cli.output import Format, Output, chosen, print_json, show, show_one
-from holdfast.cli.program import (
-    Bootstrap,
-    Config,
-    application,
-    open_client,
-    run_application,
-)
+from holdfast.cli import COULD_NOT, FAILED, INTERRUPTED, OK
+from holdfast.cli.options import Actor, Cluster
+from holdfast.cli.output import Format, Output, chosen, print_json, show, show_one, time_text
+from holdfast.cli.program import application
+from holdfast.clock import duration_text
 
 if TYPE_CHECKING:
     from holdfast.client.client import Client
@@ -26,17 +20,17 @@ app = application("List, show, follow and cancel replays, backfills, redrives an
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)]
 
-_UNHEARD_S = 5.0
-"""After so long without a word it is said that no pipeline seems to run."""
-_RETELL_S = 1.0
+_NO_PIPELINE_SECONDS = 5.0
+"""After this time without progress, the user is told that no pipeline seems to run."""
+_REFRESH_SECONDS = 1.0
 
 
 @app.command("ls")
 def list_runs(
-    flow: Annotated[str | None, typer.Argument(help="Of this flow alone.")] = None,
+    flow: Annotated[str | None, typer.Argument(help="Only of this flow.")] = None,
     output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    cluster: Cluster,
 ) -> None:
     """List runs, the newest first.
 
@@ -44,78 +38,81 @@ def list_runs(
     Example:
       holdfast run ls orders
     """
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         rows = [_row(run) for run in client.runs.list(flow)]
     show(rows, output, empty="There are no runs.")
 
 
 @app.command("show")
-def show_run(
-    run: RunId, output: Format = None, bootstrap: Bootstrap = None, config: Config = None
-) -> None:
-    """Show a run: who asked for what, how far it is, and what came of it.
+def show_run(run: RunId, output: Format = None, *, cluster: Cluster) -> None:
+    """Show a run: its request, its progress and its result.
 
     \b
     Example:
       holdfast run show replay-6e52f181ab03
     """
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         print_run(client.runs.get(run), output)
 
 
 @app.command("cancel")
 def cancel(
     run: RunId,
-    actor: Annotated[str | None, typer.Option(help="Who asks.")] = None,
+    actor: Actor = None,
     output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    cluster: Cluster,
 ) -> None:
-    """End a run where it is. What it has done stays done.
+    """End a run where it is. Finished work stays done.
 
     \b
     Example:
       holdfast run cancel replay-6e52f181ab03
     """
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         print_run(client.runs.cancel(run, actor=actor), output)
 
 
 @app.command("follow")
-def follow(
-    run: RunId, output: Format = None, bootstrap: Bootstrap = None, config: Config = None
-) -> None:
+def follow(run: RunId, output: Format = None, *, cluster: Cluster) -> None:
     """Follow a run to its end, with a progress bar.
 
     \b
     Example:
       holdfast run follow replay-6e52f181ab03
     """
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         follow_run(client, client.runs.get(run), output)
 
 
 def follow_run(client: "Client", run: "Run", output: Output | None) -> NoReturn:
-    """Show a run until it has ended, then what came of it; its end, and its verdict if it has one,
-    is the exit code.
+    """Show a run until it has ended, then its result. The exit code follows from its verdict, or
+    from its state if it has none.
 
-    Ctrl-C leaves it running, and says how to end it.
+    Ctrl-C leaves it running, and prints how to end it.
     """
     try:
         last = _watch(client, run)
     except KeyboardInterrupt:
         print(
-            f"\nThe run {run.id} goes on. 'holdfast run follow {run.id}' shows it again; "
+            f"\nThe run {run.id} continues. 'holdfast run follow {run.id}' shows it again; "
             f"'holdfast run cancel {run.id}' ends it.",
             file=sys.stderr,
         )
         raise typer.Exit(INTERRUPTED) from None
     print_run(last, output)
+    if last.state == "done" and last.verdict:
+        raise typer.Exit(verdict_code(last.verdict))
     raise typer.Exit(OK if last.state == "done" and last.passed is not False else FAILED)
 
 
+def verdict_code(verdict: str) -> int:
+    """The exit code of an audit's verdict. An incomplete audit is neither clean nor faulty."""
+    return {"clean": OK, "not clean": FAILED}.get(verdict, COULD_NOT)
+
+
 def print_run(run: "Run", output: Output | None) -> None:
-    """All that is known of a run."""
+    """Prints all that is known of a run."""
     from holdfast.flows.runs import described
 
     fields = described(run)
@@ -123,8 +120,8 @@ def print_run(run: "Run", output: Output | None) -> None:
         print_json(fields)
         return
     result = fields.pop("result")
-    flat = {name: _time(value) if name.endswith("_at") else value for name, value in fields.items()}
-    show_one({**flat, **{name: _told(value) for name, value in result.items()}}, output)
+    times = {name: time_text(at) for name, at in fields.items() if name.endswith("_at")}
+    show_one({**fields, **times, **{n: _format(v) for n, v in result.items()}}, output)
 
 
 def _watch(client: "Client", run: "Run") -> "Run":
@@ -135,29 +132,29 @@ def _watch(client: "Client", run: "Run") -> "Run":
 
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
-        TextColumn("{task.fields[told]}"),
+        TextColumn("{task.fields[text]}"),
     )  # fmt: skip
     begun = monotonic()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(run.request.work.name, total=None, told="")
-        for seen in client.runs.follow(run.id, every=_RETELL_S):
+        task = bar.add_task(run.request.spec.name, total=None, text="")
+        for seen in client.runs.follow(run.id, every=_REFRESH_SECONDS):
             run = seen
             fraction = run.fraction
             bar.update(
                 task,
                 total=None if fraction is None else 1.0,
                 completed=fraction or 0.0,
-                told=_told_on_the_way(run, monotonic() - begun),
+                text=_progress_text(run, monotonic() - begun),
             )
     return run
 
 
-def _told_on_the_way(run: "Run", waited: float) -> str:
+def _progress_text(run: "Run", waited: float) -> str:
     progress = run.progress
     if progress is None:
-        if waited < _UNHEARD_S:
+        if waited < _NO_PIPELINE_SECONDS:
             return "requested"
-        return "waits: no pipeline has taken it up yet. 'holdfast pipeline' starts one."
+        return "waiting: no pipeline has started it yet. 'holdfast pipeline' starts one."
     parts = [f"{progress.done:,}"]
     if progress.total is not None:
         parts = [f"{progress.done:,} of {progress.total:,} {progress.plan.get('unit', 'events')}"]
@@ -165,9 +162,9 @@ def _told_on_the_way(run: "Run", waited: float) -> str:
         parts.append(f"{progress.rate:,.0f}/s")
     left = run.seconds_left
     if left is not None:
-        parts.append(f"{_duration(left)} left")
+        parts.append(f"{duration_text(1000 * left)} left")
     if run.cancelling:
-        parts.append("is being cancelled")
+        parts.append("cancelling")
     if progress.note:
         parts.append(progress.note)
     return ", ".join(parts)
@@ -177,35 +174,19 @@ def _row(run: "Run") -> dict[str, Any]:
     progress, fraction = run.progress, run.fraction
     return {
         "run": run.id,
-        "work": run.request.work.name,
+        "kind": run.request.spec.name,
         "flow": run.request.flow,
         "state": "cancelling" if run.cancelling else run.state.value,
         "done": progress.done if progress else 0,
         "percent": None if fraction is None else round(100 * fraction, 1),
         "actor": run.request.actor,
-        "asked": _time(run.request.at),
+        "requested": time_text(run.request.at),
     }
 
 
-def _told(value: Any) -> Any:
+def _format(value: Any) -> Any:
     if isinstance(value, list):
-        return "\n  ".join(["", *(_told(each) for each in value)]) if value else "none"
+        return "\n  ".join(["", *(_format(each) for each in value)]) if value else "none"
     if isinstance(value, dict):
         return ", ".join(f"{name}: {each}" for name, each in value.items())
     return value
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _time(milliseconds: int | None) -> str | None:
-    if milliseconds is None:
-        return None
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="seconds")
-
-
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(app, name, arguments)

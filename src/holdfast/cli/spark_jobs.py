@@ -1,14 +1,16 @@
-"""What commands that run a job in Spark share: where the lake is, and a session of their own."""
+"""Options and sessions of commands that run a job in Spark."""
 
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from holdfast.cli.options import Cluster, OptionGroup
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,41 +18,18 @@ if TYPE_CHECKING:
     from holdfast.client.connection import Connection
     from holdfast.flows.registry import FlowDefinition
 
-FlowName = Annotated[str, typer.Argument(metavar="FLOW", help="The flow's name.")]
-Lake = Annotated[
-    str | None,
-    typer.Option(
-        "--lake",
-        metavar="URL",
-        help="Folder or URL of the lake.",
-        show_default="that of [pipeline]: holdfast-data/lake",
-    ),
-]
-SparkMaster = Annotated[
-    str | None,
-    typer.Option(
-        "--spark-master", metavar="URL", help="Where Spark runs.", show_default="local[*]"
-    ),
-]
-SparkMemory = Annotated[
-    str | None,
-    typer.Option("--spark-memory", metavar="SIZE", help="Heap of the driver.", show_default="1g"),
-]
 AsRun = Annotated[
     bool,
     typer.Option(
         "--run",
-        help="Ask the running pipeline for it, as a run, instead of starting Spark here.",
+        help="Let the running pipeline do it, as a run, instead of starting Spark here.",
     ),
 ]
 
-COULD_NOT = 5
-"""The job could not be carried out, so nothing is known. (1 says that something is wrong.)"""
-
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """All that a job on a flow is given."""
+class FlowSession:
+    """A flow and the Spark session for a job on it."""
 
     session: "SparkSession"
     connection: "Connection"
@@ -59,41 +38,56 @@ class Job:
     progress: Callable[[float, str], None]
 
 
-@contextmanager
-def spark_job(
-    flow: str,
-    *,
-    bootstrap: str | None,
-    config: Path | None,
-    lake: str | None,
-    spark_master: str | None,
-    spark_memory: str | None,
-) -> Iterator[Job]:
-    """A job on a flow that exists, in a Spark session that ends with it.
+@dataclass(frozen=True, slots=True)
+class SparkOptions(OptionGroup):
+    """Options of commands that start Spark."""
 
-    What keeps it from being done ends the command with a sentence, and never with the code 1.
-    """
-    from holdfast.cli.program import exit_code, fail
-    from holdfast.client.connection import Connection
+    lake: Annotated[
+        str | None,
+        typer.Option("--lake", metavar="URL", help="Folder or URL of the lake.",
+                     show_default="that of [pipeline]: holdfast-data/lake"),
+    ] = None  # fmt: skip
+    spark_master: Annotated[
+        str | None,
+        typer.Option("--spark-master", metavar="URL", help="Where Spark runs.",
+                     show_default="local[*]"),
+    ] = None  # fmt: skip
+    spark_memory: Annotated[
+        str | None,
+        typer.Option("--spark-memory", metavar="SIZE", help="Heap of the driver.",
+                     show_default="1g"),
+    ] = None  # fmt: skip
+
+
+@contextmanager
+def spark_job(flow: str, spark: SparkOptions, cluster: Cluster) -> Iterator[FlowSession]:
+    """A job on an existing flow, in a Spark session that ends with it. See `no_verdict`."""
+    with no_verdict(), _spark_job(flow, spark, cluster) as job:
+        yield job
+
+
+@contextmanager
+def _spark_job(flow: str, spark: SparkOptions, cluster: Cluster) -> Iterator[FlowSession]:
+    from holdfast.cli import COULD_NOT
+    from holdfast.cli.program import fail
     from holdfast.client.flow import Flow
     from holdfast.client.producer import Producer
-    from holdfast.client.settings import ClientSettings
     from holdfast.config import load
-    from holdfast.errors import HoldfastError
-    from holdfast.pipeline.query_errors import said_by
-    from holdfast.pipeline.session import create_session
-    from holdfast.pipeline.settings import PipelineSettings
+    from holdfast.errors import ConflictError, HoldfastError
+    from holdfast.pipeline.process.settings import PipelineSettings
+    from holdfast.pipeline.spark.errors import root_cause
+    from holdfast.pipeline.spark.session import create_session
 
-    flags = {"lake": lake, "spark_master": spark_master, "spark_memory": spark_memory}
     try:
-        settings = load(PipelineSettings, "pipeline", flags=flags, file=config)
-        address = {"bootstrap": bootstrap}
-        connection = Connection(load(ClientSettings, "client", flags=address, file=config))
+        settings = load(PipelineSettings, "pipeline", flags=asdict(spark), file=cluster.config)
+        connection = cluster.connection()
         connection.check()
         definition = Flow(connection, flow, lambda: Producer(connection)).describe()
+        if definition.is_guard:
+            raise ConflictError(f"{flow!r} is a guard: this needs a flow with a gate.")
         with (
             tempfile.TemporaryDirectory(prefix="holdfast-") as folder,
-            _progress() as progress,
+            progress_bar() as progress,
         ):
             progress(0.0, "Starting Spark")
             session = create_session(
@@ -101,22 +95,34 @@ def spark_job(
             )
             session.sparkContext.setLogLevel("ERROR")
             try:
-                yield Job(session, connection, definition, settings.lake_root, progress)
+                yield FlowSession(session, connection, definition, settings.lake_root, progress)
             finally:
                 session.stop()
-    except HoldfastError as error:
-        fail(str(error), exit_code(error) if exit_code(error) != 1 else COULD_NOT)
-    except typer.Exit:
+    except (HoldfastError, typer.Exit):
         raise
     except Exception as error:
         if not type(error).__module__.startswith(("py4j", "pyspark")):
             raise
-        fail(f"Spark could not do this: {said_by(error)}", COULD_NOT)
+        fail(f"Spark could not do this: {root_cause(error)}", COULD_NOT)
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[float, str], None]]:
-    """A bar on standard error while somebody watches."""
+def no_verdict() -> Iterator[None]:
+    """An error ends the command with a sentence, and never with the exit code 1, which means that
+    the flow is faulty."""
+    from holdfast.cli import COULD_NOT
+    from holdfast.cli.program import exit_code, fail
+    from holdfast.errors import HoldfastError
+
+    try:
+        yield
+    except HoldfastError as error:
+        fail(str(error), exit_code(error) if exit_code(error) != 1 else COULD_NOT)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[float, str], None]]:
+    """A progress bar, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield lambda share, what: None
         return

@@ -1,16 +1,18 @@
-"""`holdfast table`: bring the tables of a flow up to date, or make them anew."""
+"""`holdfast table`: update the tables of a flow, or rebuild them."""
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
+from holdfast.cli.options import Cluster, FlowName
 from holdfast.cli.output import Format, show
-from holdfast.cli.program import Bootstrap, Config, application, run_application
-from holdfast.cli.spark_jobs import FlowName, Job, Lake, SparkMaster, SparkMemory, spark_job
+from holdfast.cli.program import application
+from holdfast.cli.runs import follow_run
+from holdfast.cli.spark_jobs import AsRun, FlowSession, SparkOptions, spark_job
+from holdfast.flows.run_specs import Refresh
 
-app = application("Bring the tables of a flow up to date, or make them anew.")
+app = application("Bring the tables of a flow up to date, or make them rebuild.")
 
 
 class Layer(StrEnum):
@@ -21,45 +23,42 @@ class Layer(StrEnum):
 @app.command("refresh")
 def refresh(
     flow: FlowName,
+    as_run: AsRun = False,
     output: Format = None,
-    lake: Lake = None,
-    spark_master: SparkMaster = None,
-    spark_memory: SparkMemory = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    spark: SparkOptions,
+    cluster: Cluster,
 ) -> None:
-    """Take what has landed since the last time into silver, and from there into gold.
+    """Move newly landed events into silver, and from there into gold.
 
-    Can be run as often as wanted, and be killed at any point: nothing is taken in twice.
+    Run it as often as you like, and kill it at any point: no event is added twice.
 
     \b
     Example:
       holdfast table refresh orders
     """
-    from holdfast.pipeline.lake.gold import TABLES
+    if as_run:
+        with cluster.client() as client:
+            follow_run(client, client.runs.ask(flow, Refresh()), output)
+    from holdfast.pipeline.tables.gold import tables_of
 
-    with spark_job(
-        flow, bootstrap=bootstrap, config=config, lake=lake,
-        spark_master=spark_master, spark_memory=spark_memory,
-    ) as job:  # fmt: skip
-        rows = _silver(job, anew=False)
-        if flow in TABLES:
-            rows += _gold(job, anew=False)
+    with spark_job(flow, spark, cluster) as job:
+        rows = _silver(job, rebuild=False)
+        if tables_of(job.flow):
+            rows += _gold(job, rebuild=False)
     show(rows, output)
 
 
 @app.command("rebuild")
 def rebuild(
     flow: FlowName,
-    layer: Annotated[Layer, typer.Argument(help="What to make anew, from the layer below it.")],
+    layer: Annotated[Layer, typer.Argument(help="What to rebuild, from the layer below it.")],
     output: Format = None,
-    lake: Lake = None,
-    spark_master: SparkMaster = None,
-    spark_memory: SparkMemory = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    spark: SparkOptions,
+    cluster: Cluster,
 ) -> None:
-    """Make a table anew: silver from the raw zone, gold from silver.
+    """Rebuild a table: silver from the raw zone, gold from silver.
 
     Needed after the flow's schema or event id has changed.
 
@@ -67,19 +66,16 @@ def rebuild(
     Example:
       holdfast table rebuild orders silver
     """
-    with spark_job(
-        flow, bootstrap=bootstrap, config=config, lake=lake,
-        spark_master=spark_master, spark_memory=spark_memory,
-    ) as job:  # fmt: skip
-        rows = _silver(job, anew=True) if layer is Layer.SILVER else _gold(job, anew=True)
+    with spark_job(flow, spark, cluster) as job:
+        rows = _silver(job, rebuild=True) if layer is Layer.SILVER else _gold(job, rebuild=True)
     show(rows, output)
 
 
-def _silver(job: Job, *, anew: bool) -> list[dict[str, Any]]:
-    from holdfast.pipeline.lake.silver import refresh_silver
-    from holdfast.pipeline.lake.tables import silver_location
+def _silver(job: FlowSession, *, rebuild: bool) -> list[dict[str, Any]]:
+    from holdfast.pipeline.tables.delta import silver_location
+    from holdfast.pipeline.tables.silver import refresh_silver
 
-    done = refresh_silver(job.session, job.flow, job.lake, job.progress, anew=anew)
+    done = refresh_silver(job.session, job.flow, job.lake, job.progress, rebuild=rebuild)
     return [
         {
             "table": silver_location(job.lake, done.flow),
@@ -90,16 +86,12 @@ def _silver(job: Job, *, anew: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _gold(job: Job, *, anew: bool) -> list[dict[str, Any]]:
-    from holdfast.pipeline.lake.gold import refresh_gold
-    from holdfast.pipeline.lake.tables import gold_location
+def _gold(job: FlowSession, *, rebuild: bool) -> list[dict[str, Any]]:
+    from holdfast.pipeline.tables.delta import gold_location
+    from holdfast.pipeline.tables.gold import refresh_gold
 
-    done = refresh_gold(job.session, job.flow.name, job.lake, job.progress, anew=anew)
+    done = refresh_gold(job.session, job.flow, job.lake, job.progress, rebuild=rebuild)
     return [
         {"table": gold_location(job.lake, name), "rows": rows, "added": None, "quarantined": None}
         for name, rows in done.items()
     ]
-
-
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(app, name, arguments)

@@ -1,16 +1,15 @@
 """`holdfast token`: create, list and revoke the tokens of the API and the dashboard."""
 
 import sys
-from collections.abc import Sequence
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.output import Format, Output, print_json, show
-from holdfast.cli.places import parse_duration
-from holdfast.cli.program import Bootstrap, Config, application, note, open_client, run_application
+from holdfast.cli.options import Cluster
+from holdfast.cli.output import Format, Output, print_json, show, time_text
+from holdfast.cli.positions import parse_duration
+from holdfast.cli.program import application, note
 
 if TYPE_CHECKING:
     from holdfast.access.tokens import Token
@@ -34,19 +33,23 @@ def create(
     name: Name,
     role: Annotated[
         RoleName,
-        typer.Option("--role", "-r", help="Looks only; also acts on keys; also changes flows."),
+        typer.Option(
+            "--role",
+            "-r",
+            help="viewer: reads; operator: also acts on keys; admin: also changes flows.",
+        ),
     ],
     expires: Annotated[
         str | None, typer.Option("--expires", "-e", help="End it after 90s, 10m, 2h, 7d.")
     ] = None,
     output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    cluster: Cluster,
 ) -> None:
-    """Create a token, and print it: it is shown this once, and kept nowhere.
+    """Create a token, and print it. Only its hash is stored, so it is shown this once.
 
-    It is live in every running instance within a second. The first one ends the open mode of those
-    that listen on loopback.
+    It is valid in every running instance within a second. The first token ends the open mode of
+    instances on loopback.
 
     \b
     Examples:
@@ -58,7 +61,7 @@ def create(
     from holdfast.client.flow import user_name
 
     expires_in = None if expires is None else parse_duration(expires, "--expires")
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         token, text = TokenLog(client).create(
             name, Role.parse(role.value), created_by=user_name(), expires_in=expires_in
         )
@@ -71,8 +74,8 @@ def create(
 
 
 @app.command("ls")
-def list_tokens(output: Format = None, bootstrap: Bootstrap = None, config: Config = None) -> None:
-    """List the tokens; their secrets are kept nowhere.
+def list_tokens(output: Format = None, *, cluster: Cluster) -> None:
+    """List the tokens, without their secrets.
 
     \b
     Example:
@@ -80,7 +83,7 @@ def list_tokens(output: Format = None, bootstrap: Bootstrap = None, config: Conf
     """
     from holdfast.access.token_log import TokenLog
 
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         rows = [_row(token) for token in TokenLog(client).tokens()]
     show(rows, output, empty="There are no tokens. 'holdfast token create NAME' makes one.")
 
@@ -88,10 +91,10 @@ def list_tokens(output: Format = None, bootstrap: Bootstrap = None, config: Conf
 @app.command("revoke")
 def revoke(
     name: Annotated[str, typer.Argument(help="Its name or id.", show_default=False)],
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    cluster: Cluster,
 ) -> None:
-    """Revoke a token, and every session in a browser that was begun with it.
+    """Revoke a token, and every browser session that it started.
 
     \b
     Example:
@@ -99,32 +102,24 @@ def revoke(
     """
     from holdfast.access.token_log import TokenLog
 
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         token_log = TokenLog(client)
         token_log.revoke(name)
         left = token_log.tokens()
-    note(f"Revoked {name}: it does not hold any more.")
+    note(f"Revoked {name}: it is not valid any more.")
     if not left:
-        note("That was the last one. An instance on loopback that is started now runs open.")
+        note("That was the last token. An instance that now starts on loopback runs open.")
 
 
 def _row(token: "Token") -> dict[str, Any]:
-    from holdfast.access.token_log import now_ms
+    from holdfast.clock import now_ms
 
     return {
         "name": token.name,
         "role": token.role.label,
         "state": "expired" if token.expired(now_ms()) else "live",
-        "created": _time(token.created_at),
+        "created": time_text(token.created_at),
         "created by": token.created_by,
-        "expires": None if token.expires_at is None else _time(token.expires_at),
+        "expires": None if token.expires_at is None else time_text(token.expires_at),
         "id": token.id,
     }
-
-
-def _time(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="seconds")
-
-
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(app, name, arguments)

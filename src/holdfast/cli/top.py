@@ -1,30 +1,32 @@
-"""`holdfast top`: flows and held keys, live, for those on a shell."""
+"""`holdfast top`: flows and held keys, live, in a terminal."""
 
 import os
 import select
 import sys
 import termios
 import tty
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from time import monotonic, sleep, time
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from holdfast.cli import UNREACHABLE
+from holdfast.cli.options import Cluster
 from holdfast.cli.output import Format, Output, chosen, print_json, show
-from holdfast.cli.program import Bootstrap, Config, application, fail, run_application
-from holdfast.cli.top_figures import Order, as_document, take_figures
+from holdfast.cli.program import application, fail
+from holdfast.cli.top_figures import SortOrder, as_document, take_figures
+from holdfast.clock import now_ms
 
 if TYPE_CHECKING:
     from holdfast.views.views import Views
 
-_READY_S = 30.0
-_RATES_S = 5.0
+_READY_SECONDS = 30.0
+_RATES_SECONDS = 5.0
 """Rates are known after two seconds; a flow that just came may take longer."""
-_POLL_S = 0.05
-_REFRESH_S = 1.0
+_POLL_SECONDS = 0.05
+_REFRESH_SECONDS = 1.0
 
 app = application()
 
@@ -33,20 +35,20 @@ app = application()
 def top(
     once: Annotated[bool, typer.Option("--once", help="Print the figures once, and end.")] = False,
     sort: Annotated[
-        Order, typer.Option("--sort", "-s", help="What the held keys are sorted by.")
-    ] = Order.EVENTS,
+        SortOrder, typer.Option("--sort", "-s", help="What the held keys are sorted by.")
+    ] = SortOrder.EVENTS,
     flow: Annotated[
-        str | None, typer.Option("--flow", "-f", help="The keys of this flow alone.")
+        str | None, typer.Option("--flow", "-f", help="Only the keys of this flow.")
     ] = None,
     output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    cluster: Cluster,
 ) -> None:
-    """Show flows and held keys, live: rates, lag, what is held, and how old the oldest is.
+    """Show flows and held keys, live: rates, lag, held events, and the age of the oldest.
 
     \b
     Keys: q quits, s sorts by something else, f shows the keys of the next flow.
-    In a pipe, with --once or with -o, the figures are printed once; raw lines are the flows alone.
+    In a pipe, with --once or with -o, the figures are printed once; raw lines are only the flows.
 
     \b
     Examples:
@@ -54,16 +56,12 @@ def top(
       holdfast top --sort oldest
       holdfast top --once -o json
     """
-    from holdfast.client.connection import Connection
-    from holdfast.client.settings import ClientSettings
-    from holdfast.config import load
     from holdfast.views.views import Views
 
-    given = {"bootstrap": bootstrap, "client_id": "holdfast-top"}
-    connection = Connection(load(ClientSettings, "client", flags=given, file=config))
+    connection = cluster.connection(client_id="holdfast-top")
     connection.check()
     with Views(connection) as views:
-        _wait_until_known(views)
+        wait_until_known(views)
         if flow is not None:
             views.flow(flow)
         if once or output or not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -72,18 +70,21 @@ def top(
             _watch(views, sort, flow)
 
 
-def _wait_until_known(views: "Views") -> None:
-    deadline = monotonic() + _READY_S
+def wait_until_known(views: "Views") -> None:
+    deadline = monotonic() + _READY_SECONDS
     while not views.ready:
         if monotonic() > deadline:
-            fail(f"the flows were not read within {_READY_S:.0f} s. {views.trouble}", UNREACHABLE)
-        sleep(_POLL_S)
+            fail(
+                f"the flows were not read within {_READY_SECONDS:.0f} s. {views.trouble}",
+                UNREACHABLE,
+            )
+        sleep(_POLL_SECONDS)
 
 
-def _print(views: "Views", order: Order, only: str | None, output: Output | None) -> None:
-    deadline = monotonic() + _RATES_S
+def _print(views: "Views", order: SortOrder, only: str | None, output: Output | None) -> None:
+    deadline = monotonic() + _RATES_SECONDS
     while any(len(flow.series.samples()) < 2 for flow in views.flows()) and monotonic() < deadline:
-        sleep(_POLL_S)
+        sleep(_POLL_SECONDS)
     figures = take_figures(views, order, only=only)
     match chosen(output):
         case Output.JSON:
@@ -93,13 +94,15 @@ def _print(views: "Views", order: Order, only: str | None, output: Output | None
         case Output.TABLE:
             from rich.console import Console
 
-            from holdfast.cli.top_screen import printed
+            from holdfast.cli.top_screen import screen
 
             console = Console()
-            console.print(printed(figures, now=_now(), order=order, only=only, width=console.width))
+            console.print(
+                screen(figures, now=now_ms(), order=order, only=only, width=console.width)
+            )
 
 
-def _watch(views: "Views", order: Order, only: str | None) -> None:
+def _watch(views: "Views", order: SortOrder, only: str | None) -> None:
     from rich.console import Console
     from rich.live import Live
 
@@ -112,7 +115,7 @@ def _watch(views: "Views", order: Order, only: str | None) -> None:
             live.update(
                 screen(
                     figures,
-                    now=_now(),
+                    now=now_ms(),
                     order=order,
                     only=only,
                     lines=console.height,
@@ -120,13 +123,13 @@ def _watch(views: "Views", order: Order, only: str | None) -> None:
                 ),
                 refresh=True,
             )
-            match _pressed(_REFRESH_S):
+            match _pressed(_REFRESH_SECONDS):
                 case "q" | "Q" | "\x03" | "\x04":
                     return
                 case "s":
                     order = order.next
                 case "f":
-                    only = _next_flow(only, [flow.name for flow in figures.flows])
+                    only = _next_flow(only, [flow.flow for flow in figures.flows])
 
 
 def _next_flow(only: str | None, names: list[str]) -> str | None:
@@ -137,29 +140,21 @@ def _next_flow(only: str | None, names: list[str]) -> str | None:
 
 @contextmanager
 def _single_keys() -> Iterator[None]:
-    """Keys come as they are pressed, and are not shown; the terminal is left as it was."""
+    """Reads single keys without echo; the terminal is restored afterwards."""
     before = termios.tcgetattr(sys.stdin)
     tty.setcbreak(sys.stdin)
     try:
         yield
     except KeyboardInterrupt:
-        return  # one way to leave as good as another
+        return  # any way to leave is fine
     finally:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def _pressed(seconds: float) -> str:
-    """The key that is pressed within so many seconds; empty if none is. At the end of the input
-    it is as if somebody quit."""
+    """The key that is pressed within this time; empty if none is. The end of the input counts as
+    `q`."""
     if not select.select([sys.stdin], [], [], seconds)[0]:
         return ""
-    # Not by way of sys.stdin: what it reads ahead, `select` does not see.
+    # Not through sys.stdin: `select` does not see what it reads ahead.
     return os.read(sys.stdin.fileno(), 1).decode("ascii", "replace") or "q"
-
-
-def _now() -> int:
-    return round(time() * 1000)
-
-
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(app, name, arguments)

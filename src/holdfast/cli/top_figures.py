@@ -1,6 +1,6 @@
-"""What `holdfast top` shows, as data: taken from the live views at one moment."""
+"""The data of `holdfast top`, taken from the live views at one moment."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -11,12 +11,13 @@ from holdfast.views.keys import KeyQuery, KeyRow, KeySort
 from holdfast.views.views import Views
 
 MOST_KEYS = 500
-"""Of a flow: far more than a screen has lines."""
+"""Keys of a flow: far more than a screen has lines."""
+_NEVER = 2**63
 _NOT_ACTIVE = frozenset({KeyState.HELD, KeyState.DRAINING})
 
 
-class Order(StrEnum):
-    """What the held keys are sorted by; the most pressing come first."""
+class SortOrder(StrEnum):
+    """The order of the held keys; the most pressing come first."""
 
     EVENTS = "events"
     BYTES = "bytes"
@@ -25,8 +26,8 @@ class Order(StrEnum):
     KEY = "key"
 
     @property
-    def next(self) -> "Order":
-        orders = list(Order)
+    def next(self) -> "SortOrder":
+        orders = list(SortOrder)
         return orders[(orders.index(self) + 1) % len(orders)]
 
 
@@ -34,19 +35,25 @@ class Order(StrEnum):
 class FlowFigures:
     """One flow. Rates are events a second; times are milliseconds since 1970."""
 
-    name: str
+    flow: str
     health: str
     reason: str
-    """Why it is not well; empty if it is."""
-    incoming: float
-    outgoing: float
-    held: float
-    lag: int
+    """The reason if it is unhealthy; otherwise empty."""
+    in_per_second: float
+    out_per_second: float
+    held_per_second: float
+    lag: int | None
+    """None before it was measured."""
     held_keys: int
     held_events: int
     held_bytes: int
     oldest: int | None
-    """The timestamp of the oldest event that is held."""
+    """The timestamp of the oldest held event."""
+    guard: bool = False
+    failing_keys: int = 0
+    """Of a guard: keys whose first event has failed."""
+    circuit_open: bool = False
+    """Of a guard: what is behind its handler is down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +66,18 @@ class KeyFigures:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """All flows, and the keys that matter most by the order that was asked for."""
+    """All flows, and the first keys in the given order."""
 
     flows: tuple[FlowFigures, ...]
     keys: tuple[KeyFigures, ...]
     trouble: str = ""
-    """Why figures do not move just now."""
+    """Why the figures are stale; empty if they are not."""
 
 
-def take_figures(views: Views, order: Order, *, only: str | None = None) -> Figures:
-    """The figures now; `only`: the keys of this flow alone."""
+def take_figures(views: Views, order: SortOrder, *, only: str | None = None) -> Figures:
+    """The present figures; `only` limits the keys to one flow."""
     flows = views.flows()
-    oldest_first = order in (Order.OLDEST, Order.SINCE, Order.KEY)
+    oldest_first = order in (SortOrder.OLDEST, SortOrder.SINCE, SortOrder.KEY)
     keys = [
         KeyFigures(flow.name, row)
         for flow in flows
@@ -88,38 +95,24 @@ def take_figures(views: Views, order: Order, *, only: str | None = None) -> Figu
     return Figures(tuple(map(_flow, flows)), tuple(keys), views.trouble)
 
 
+_SHOWN = (
+    "state",
+    "events",
+    "bytes",
+    "oldest",
+    "since",
+    "expires_at",
+    "actor",
+    "reason",
+    "attempts",
+)
+
+
 def as_document(figures: Figures) -> dict[str, Any]:
-    """The figures for scripts."""
     return {
-        "flows": [
-            {
-                "flow": f.name,
-                "health": f.health,
-                "reason": f.reason,
-                "in_per_second": f.incoming,
-                "out_per_second": f.outgoing,
-                "held_per_second": f.held,
-                "lag": f.lag,
-                "held_keys": f.held_keys,
-                "held_events": f.held_events,
-                "held_bytes": f.held_bytes,
-                "oldest": f.oldest,
-            }
-            for f in figures.flows
-        ],
+        "flows": [asdict(flow) for flow in figures.flows],
         "keys": [
-            {
-                "flow": k.flow,
-                **key_to_json(k.row.key),
-                "state": k.row.state.value,
-                "events": k.row.events,
-                "bytes": k.row.bytes,
-                "oldest": k.row.oldest,
-                "since": k.row.since,
-                "expires_at": k.row.expires_at,
-                "actor": k.row.actor,
-                "reason": k.row.reason,
-            }
+            {"flow": k.flow, **key_to_json(k.row.key), **{n: getattr(k.row, n) for n in _SHOWN}}
             for k in figures.keys
         ],
     }
@@ -130,32 +123,25 @@ def _flow(view: FlowView) -> FlowFigures:
     now = summary.now
     first = view.keys(KeyQuery(states=_NOT_ACTIVE, sort=KeySort.OLDEST, descending=False, limit=1))
     return FlowFigures(
-        name=view.name,
+        flow=view.name,
         health=summary.health.state.value,
         reason="" if summary.health.well else summary.health.reason,
-        incoming=now.incoming if now else 0.0,
-        outgoing=now.outgoing if now else 0.0,
-        held=now.held if now else 0.0,
-        lag=now.lag if now else 0,
+        in_per_second=now.incoming if now else 0.0,
+        out_per_second=now.outgoing if now else 0.0,
+        held_per_second=now.held if now else 0.0,
+        lag=now.lag if now else None,
         held_keys=summary.held_keys + summary.draining_keys,
         held_events=summary.held_events,
         held_bytes=summary.held_bytes,
         oldest=first.rows[0].oldest if first.rows else None,
+        guard=summary.definition.is_guard,
+        failing_keys=summary.failing_keys,
+        circuit_open=summary.circuit_open,
     )
 
 
-def _rank(key: KeyFigures, order: Order) -> tuple[Any, ...]:
-    row = key.row
-    never = 2**63
-    match order:
-        case Order.EVENTS:
-            first: Any = -row.events
-        case Order.BYTES:
-            first = -row.bytes
-        case Order.OLDEST:
-            first = never if row.oldest is None else row.oldest
-        case Order.SINCE:
-            first = never if row.since is None else row.since
-        case Order.KEY:
-            first = row.key
-    return first, key.flow, row.key
+def _rank(key: KeyFigures, order: SortOrder) -> tuple[Any, ...]:
+    value = getattr(key.row, order.value)
+    if order in (SortOrder.EVENTS, SortOrder.BYTES):
+        value = -value
+    return _NEVER if value is None else value, key.flow, key.row.key

@@ -6,49 +6,51 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.cli.top_figures import Figures, FlowFigures, KeyFigures, Order
+from holdfast.cli.top_figures import Figures, FlowFigures, KeyFigures, SortOrder
+from holdfast.clock import duration_text
 
 _STATES = {"HELD": "yellow", "DRAINING": "blue"}
 _WELL = frozenset({"running", "starting"})
 _TEXTS = frozenset({"flow", "key", "state", "by", "reason"})
 _FLEXIBLE = {"flow": 6, "key": 14, "reason": 8}
-"""Columns that share what room there is, and what they need of it; the others keep theirs."""
+"""Columns that share the free width, with their minimum; the others are fixed."""
 _WIDE = 100
-"""Columns of a terminal from which on who and since when are shown as well."""
+"""From this width on, actor and time are shown as well."""
 _FRAME_LINES = 9
 """Title, heads, empty lines, what was left out, keys."""
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def screen(
-    figures: Figures, *, now: int, order: Order, only: str | None, lines: int, width: int
+    figures: Figures,
+    *,
+    now: int,
+    order: SortOrder,
+    only: str | None,
+    width: int,
+    lines: int | None = None,
 ) -> RenderableType:
-    """All that fits on so many lines: the flows always, keys as far as there is room."""
-    unwell = sum(bool(flow.reason) for flow in figures.flows)
-    room = max(0, lines - len(figures.flows) - unwell - _FRAME_LINES)
-    return Group(
-        *_tables(figures, now=now, order=order, only=only, room=room, width=width),
-        Text("\nq quit   s sort   f flow", style="dim"),
-    )
-
-
-def printed(
-    figures: Figures, *, now: int, order: Order, only: str | None, width: int
-) -> RenderableType:
-    """All there is, to be printed once."""
-    room = len(figures.keys)
-    return Group(*_tables(figures, now=now, order=order, only=only, room=room, width=width))
+    """The figures in a number of lines: all flows, and as many keys as fit. Without a number: all
+    figures, to be printed once."""
+    if lines is None:
+        room, keys = len(figures.keys), ""
+    else:
+        unwell = sum(bool(flow.reason) for flow in figures.flows)
+        room = max(0, lines - len(figures.flows) - unwell - _FRAME_LINES)
+        keys = "\nq quit   s sort   f flow"
+    tables = _tables(figures, now=now, order=order, only=only, room=room, width=width)
+    return Group(*tables, *([Text(keys, style="dim")] if keys else []))
 
 
 def _tables(
-    figures: Figures, *, now: int, order: Order, only: str | None, room: int, width: int
+    figures: Figures, *, now: int, order: SortOrder, only: str | None, room: int, width: int
 ) -> Iterator[RenderableType]:
     yield _title(figures)
     yield Text()
     yield _flows(figures.flows, now)
     for flow in figures.flows:
         if flow.reason:
-            yield Text(f"{flow.name}: {printable(flow.reason)}", style="red", no_wrap=True)
+            yield Text(f"{flow.flow}: {printable(flow.reason)}", style="red", no_wrap=True)
     if figures.keys:
         which = f"Held keys of {only}" if only else "Held keys"
         yield Text(f"\n{which}, by {order.value}", style="bold")
@@ -66,31 +68,32 @@ def _title(figures: Figures) -> Text:
 
 
 def _flows(flows: tuple[FlowFigures, ...], now: int) -> Table:
-    columns = (
-        "flow",
-        "state",
-        "in/s",
-        "out/s",
-        "held/s",
-        "lag",
-        "keys",
-        "events",
-        "size",
-        "oldest",
-    )
-    table = _table(columns)
+    heads = "flow state in/s out/s held/s lag keys events size oldest"
+    guards = any(flow.guard for flow in flows)
+    table = _table((*heads.split(), *(["failing"] if guards else [])))
     for flow in flows:
         table.add_row(
-            Text(flow.name),
+            Text(flow.flow),
             Text(flow.health, style="green" if flow.health in _WELL else "red"),
-            *(f"{rate:.1f}" for rate in (flow.incoming, flow.outgoing, flow.held)),
-            str(flow.lag),
+            *(
+                f"{rate:.1f}"
+                for rate in (flow.in_per_second, flow.out_per_second, flow.held_per_second)
+            ),
+            "-" if flow.lag is None else str(flow.lag),
             Text(str(flow.held_keys), style="yellow" if flow.held_keys else ""),
             str(flow.held_events),
             size(flow.held_bytes),
             _age(flow.oldest, now),
+            *([_failing(flow)] if guards else []),
         )
     return table
+
+
+def _failing(flow: FlowFigures) -> Text:
+    """Of a guard: how many keys fail."""
+    if not flow.guard:
+        return Text("-")
+    return Text(str(flow.failing_keys), style="red" if flow.failing_keys else "")
 
 
 def _keys(keys: tuple[KeyFigures, ...], now: int, *, wide: bool) -> Table:
@@ -105,7 +108,7 @@ def _keys(keys: tuple[KeyFigures, ...], now: int, *, wide: bool) -> Table:
             str(row.events),
             size(row.bytes),
             _age(row.oldest, now),
-            "-" if row.expires_at is None else duration((row.expires_at - now) / 1000),
+            "-" if row.expires_at is None else duration_text(row.expires_at - now),
             Text(printable(row.reason)),
             *((Text(printable(row.actor)), _age(row.since, now)) if wide else ()),
         )
@@ -127,7 +130,7 @@ def _table(columns: tuple[str, ...]) -> Table:
 
 
 def printable(text: str) -> str:
-    """Without anything that would move the cursor or colour the terminal.
+    """Text without characters that would move the cursor or colour the terminal.
 
     >>> printable("a\\x1b[31mb\\nc")
     'a\\\\x1b[31mb\\\\nc'
@@ -146,20 +149,5 @@ def size(count: int) -> str:
     return f"{amount:.0f} {_UNITS[unit]}" if unit == 0 else f"{amount:.1f} {_UNITS[unit]}"
 
 
-def duration(seconds: float) -> str:
-    """
-    >>> duration(59), duration(3700), duration(200_000), duration(-1)
-    ('59s', '1h01m', '2d07h', '0s')
-    """
-    whole = max(0, int(seconds))
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m{whole % 60:02}s"
-    if whole < 86400:
-        return f"{whole // 3600}h{whole % 3600 // 60:02}m"
-    return f"{whole // 86400}d{whole % 86400 // 3600:02}h"
-
-
 def _age(at: int | None, now: int) -> str:
-    return "-" if at is None else duration((now - at) / 1000)
+    return "-" if at is None else duration_text(now - at)

@@ -1,22 +1,13 @@
 """`holdfast topic`: list, create, describe, configure and delete topics."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from holdfast.cli.options import Cluster, Yes, pairs
 from holdfast.cli.output import Format, Output, chosen, print_json, show, show_one
-from holdfast.cli.program import (
-    Bootstrap,
-    Config,
-    Yes,
-    application,
-    confirm,
-    note,
-    open_client,
-    pairs,
-    run_application,
-)
+from holdfast.cli.positions import POSITIONS, parse_position
+from holdfast.cli.program import application, confirm, note
 
 app = application("List, create, describe, configure and delete topics.")
 
@@ -25,10 +16,12 @@ Name = Annotated[str, typer.Argument(help="The topic's name.", show_default=Fals
 
 @app.command("ls")
 def list_topics(
-    all_topics: Annotated[bool, typer.Option("--all", "-a", help="Kafka's own ones too.")] = False,
+    all_topics: Annotated[
+        bool, typer.Option("--all", "-a", help="Include Kafka's internal topics.")
+    ] = False,
     output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    cluster: Cluster,
 ) -> None:
     """List the topics.
 
@@ -36,7 +29,7 @@ def list_topics(
     Example:
       holdfast topic ls -o json
     """
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         rows = [
             {"topic": t.name, "partitions": t.partitions, "replication": t.replication}
             for t in client.topics.list(internal=all_topics)
@@ -55,8 +48,8 @@ def create(
         list[str] | None,
         typer.Option("--set", "-s", metavar="NAME=VALUE", help="A setting; may be repeated."),
     ] = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    cluster: Cluster,
 ) -> None:
     """Create a topic.
 
@@ -65,22 +58,20 @@ def create(
       holdfast topic create orders -p 6 --set retention.ms=604800000
     """
     given = pairs(settings or [], "--set")
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         client.topics.create(name, partitions=partitions, replication=replication, config=given)
     note(f"Created {name} with {partitions} partition{'s' if partitions > 1 else ''}.")
 
 
 @app.command("describe")
-def describe(
-    name: Name, output: Format = None, bootstrap: Bootstrap = None, config: Config = None
-) -> None:
-    """Show a topic, what its partitions hold, and changed settings.
+def describe(name: Name, output: Format = None, *, cluster: Cluster) -> None:
+    """Show a topic, the offsets of its partitions, and its changed settings.
 
     \b
     Example:
       holdfast topic describe orders
     """
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         topic = client.topics.describe(name)
         ranges = client.topics.ranges(name)
         changed = {s.name: s.value for s in client.topics.config(name).values() if s.changed}
@@ -102,12 +93,34 @@ def describe(
     show(rows, output)
 
 
+@app.command("offsets")
+def offsets(
+    name: Name,
+    at: Annotated[str, typer.Option("--at", metavar="WHERE", help=f"One of: {POSITIONS}.")] = "end",
+    output: Format = None,
+    *,
+    cluster: Cluster,
+) -> None:
+    """Show the offset of a position in each partition, such as the first record since a time.
+
+    \b
+    Examples:
+      holdfast topic offsets orders
+      holdfast topic offsets orders --at 2026-01-31T12:00
+      holdfast topic offsets orders --at -10
+    """
+    where = parse_position(at, "--at")
+    with cluster.client() as client:
+        found = client.topics.offsets(name, where)
+    show([{"partition": number, "offset": offset} for number, offset in found.items()], output)
+
+
 @app.command("delete")
 def delete(
     names: Annotated[list[str], typer.Argument(help="Topics to delete.", show_default=False)],
     yes: Yes = False,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    cluster: Cluster,
 ) -> None:
     """Delete topics and all their records.
 
@@ -115,7 +128,7 @@ def delete(
     Example:
       holdfast topic delete old-orders --yes
     """
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         for name in names:
             client.topics.describe(name)
         confirm(f"Delete {', '.join(names)} with all records?", yes)
@@ -128,14 +141,18 @@ def delete(
 def configure(
     name: Name,
     changes: Annotated[
-        list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="Change it.")
+        list[str] | None,
+        typer.Option(
+            "--set", "-s", metavar="NAME=VALUE", help="Change a setting; may be repeated."
+        ),
     ] = None,
     defaults: Annotated[
-        list[str] | None, typer.Option("--unset", "-u", metavar="NAME", help="Back to default.")
+        list[str] | None,
+        typer.Option("--unset", "-u", metavar="NAME", help="Reset a setting to its default."),
     ] = None,
     output: Format = None,
-    bootstrap: Bootstrap = None,
-    config: Config = None,
+    *,
+    cluster: Cluster,
 ) -> None:
     """Show the settings of a topic, or change them.
 
@@ -146,7 +163,7 @@ def configure(
     """
     wanted: dict[str, str | None] = {**pairs(changes or [], "--set")}
     wanted |= dict.fromkeys(defaults or [])
-    with open_client(bootstrap, config) as client:
+    with cluster.client() as client:
         client.topics.describe(name)
         if wanted:
             client.topics.set_config(name, wanted)
@@ -155,7 +172,3 @@ def configure(
         settings = client.topics.config(name).values()
     rows = [{"setting": s.name, "value": s.value, "changed": s.changed} for s in settings]
     show(rows, output)
-
-
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(app, name, arguments)

@@ -1,11 +1,15 @@
 """`holdfast up`: broker, pipeline, dashboard and demo traffic, all on this machine."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holdfast.cli.program import Config, application, run_application
+from holdfast.cli.options import Config
+from holdfast.cli.program import application, fail
+
+if TYPE_CHECKING:
+    from holdfast.up.settings import UpSettings
 
 app = application()
 
@@ -13,7 +17,7 @@ app = application()
 @app.command()
 def up(
     demo: Annotated[
-        bool, typer.Option("--demo", help="Make flows with traffic, to look around.")
+        bool, typer.Option("--demo", help="Create flows with traffic, to explore.")
     ] = False,
     kafka: Annotated[
         str | None,
@@ -53,9 +57,10 @@ def up(
 ) -> None:
     """Run everything on this machine until Ctrl-C.
 
-    The broker, the pipeline and the dashboard run as children, which are watched, and started
-    again if they fall. The dashboard listens on this machine alone; for others run it by itself,
-    with --no-web here and 'holdfast web' beside.
+    The broker, the pipeline and the dashboard run as child processes and are restarted if they
+    fail. The dashboard listens only on this machine. For other machines, start it separately: use
+    --no-web here and run 'holdfast web'. The first time it fetches the jars that Spark needs (see
+    'holdfast jars').
 
     \b
     Examples:
@@ -77,8 +82,25 @@ def up(
         "web_port": web_port,
         "web": web,
     }
-    raise typer.Exit(command.run(load(UpSettings, "up", flags=flags, file=config), config))
+    settings = load(UpSettings, "up", flags=flags, file=config)
+    _prepare(settings, config)
+    raise typer.Exit(command.run(settings, config))
 
 
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(app, name, arguments)
+def _prepare(settings: "UpSettings", config: Path | None) -> None:
+    """Ends here, with what to do, if a part could not start; fetches the jars the first time."""
+    from holdfast.cli.jars import fetch_shown
+    from holdfast.errors import ConfigError
+    from holdfast.extras import install_command, missing
+    from holdfast.jars import SPARK, jars
+    from holdfast.java import require_java
+
+    wanted = {"broker": settings.kafka is None, "pipeline": True, "web": settings.web}
+    absent = missing(part for part, runs in wanted.items() if runs)
+    if absent:
+        fail(f"not all parts are installed. Run `{install_command(absent)}`.")
+    require_java()
+    try:
+        jars(SPARK)
+    except ConfigError:
+        fetch_shown(None, config)

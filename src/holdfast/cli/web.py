@@ -1,12 +1,12 @@
 """`holdfast web`: the REST API and the dashboard."""
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from holdfast.cli.program import Config, application, run_application
+from holdfast.cli.options import Config
+from holdfast.cli.program import application
 
 app = application()
 
@@ -43,7 +43,7 @@ def web(
     wait: Annotated[
         float | None,
         typer.Option(
-            metavar="SECONDS", help="Wait so long for a broker to answer.", show_default="0"
+            metavar="SECONDS", help="Wait this long for a broker to answer.", show_default="0"
         ),
     ] = None,
     log_format: Annotated[
@@ -56,8 +56,8 @@ def web(
 ) -> None:
     """Run the REST API and the dashboard until SIGTERM or Ctrl-C.
 
-    On loopback without tokens it runs open, and says so. On any other address it does not start
-    until there is a token ('holdfast token create'). Several may run side by side.
+    On loopback without tokens it runs open, and prints that. On other addresses it does not start
+    until there is a token ('holdfast token create'). Several instances may run side by side.
     Any setting can also be given as HOLDFAST_WEB_<NAME> or under [web] in holdfast.toml.
 
     \b
@@ -86,7 +86,3 @@ def web(
     address = {"bootstrap": kafka, "client_id": "holdfast-web"}
     client = load(ClientSettings, "client", flags=address, file=config)
     raise typer.Exit(server.run(settings, client))
-
-
-def run(name: str, arguments: Sequence[str]) -> int:
-    return run_application(app, name, arguments)

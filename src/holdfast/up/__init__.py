@@ -1,12 +1,13 @@
-"""`holdfast up`: everything on this machine, as children of one process that looks after them.
+"""`holdfast up`: all parts on this machine, as children of one supervising process.
 
-| module | idea |
+| module | content |
 |---|---|
-| `settings` | what can be set |
-| `plan` | which children there are, with which commands and ports |
-| `child` | one child: started, listened to, asked whether it is well, stopped |
-| `supervisor` | all of them: restart what falls, stop in order |
+| `settings` | the settings |
+| `plan` | the children, with their commands and ports |
+| `child` | one child process: started, watched, stopped |
+| `supervisor` | starts, restarts and stops all children |
 | `ports` | a free port, or a clear error |
-| `demo`, `demo_traffic` | flows with believable traffic, a child of its own; the traffic itself |
-| `command` | the process: what it prints, and how it ends |
+| `demo`, `demo_traffic` | the child that runs demo flows; their traffic |
+| `demo_guard` | the child that runs a guard with a flaky partner |
+| `command` | the process: its output and its end |
 """

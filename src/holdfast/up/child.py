@@ -1,4 +1,4 @@
-"""One child process: started, listened to, asked whether it is well, stopped."""
+"""One child process: started, watched, stopped."""
 
 import ctypes
 import os
@@ -17,33 +17,33 @@ _libc = ctypes.CDLL(None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """What a child is for, and how one sees that it does it."""
+    """The command of a child, and how its health is checked."""
 
     name: str
     command: Sequence[str]
     ready: "re.Pattern[str]"
-    """The line on its standard output that says that it serves."""
+    """Matches the line of its output that means that it is ready."""
     well: Callable[[], bool] = lambda: True
-    """Whether it still does. Asked from time to time, once it is ready; returns within seconds."""
+    """Returns True if it still works. Called repeatedly once it is ready; takes seconds at most."""
     stop_seconds: float = 30.0
-    """How long it may take to end what it is at."""
+    """The time that it may take to stop, before it is killed."""
     not_again: Mapping[int, str] = field(default_factory=dict)
-    """Exit codes after which it is not started again, and what they mean."""
+    """Exit codes after which it is not started again, with their meaning."""
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
 class Child:
     """A running process in a role.
 
-    It has a session of its own, so that a Ctrl-C in the terminal reaches its parent alone, who
-    stops all in order; and it is told to end when the parent dies, however that happens.
+    It has its own session, so that a Ctrl-C in the terminal reaches only the parent, which stops
+    all children in order. It gets SIGTERM when the parent dies, in whatever way.
     """
 
-    def __init__(self, role: Role, hear: Callable[[str, str], None]) -> None:
+    def __init__(self, role: Role, output: Callable[[str, str], None]) -> None:
         self.role = role
         self.is_ready = False
         self.began = monotonic()
-        self._hear = hear
+        self._output = output
         self._process = subprocess.Popen(
             role.command,
             stdin=subprocess.DEVNULL,
@@ -71,17 +71,17 @@ class Child:
         """None while it runs."""
         return self._process.poll()
 
-    def ask_to_end(self) -> None:
+    def terminate(self) -> None:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
 
-    def end(self) -> int:
-        """Ask it to end, and make it end if it does not in time. -> exit code"""
-        self.ask_to_end()
+    def stop(self) -> int:
+        """Stop it, by SIGKILL if SIGTERM takes too long. Returns the exit code."""
+        self.terminate()
         try:
             self._process.wait(self.role.stop_seconds)
         except subprocess.TimeoutExpired:
-            self._hear(
+            self._output(
                 self.role.name, f"does not end within {self.role.stop_seconds:.0f} s: killed"
             )
         self._kill_group()
@@ -91,7 +91,7 @@ class Child:
         return code
 
     def _kill_group(self) -> None:
-        """What it has started itself must not outlive it, as Spark's JVM might."""
+        """Its own children must not outlive it, as Spark's JVM might."""
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -102,7 +102,12 @@ class Child:
             text = line.rstrip("\n")
             if not self.is_ready and self.role.ready.search(text):
                 self.is_ready = True
-            self._hear(self.role.name, text)
+            try:
+                self._output(self.role.name, text)
+            except (OSError, ValueError):
+                # Our own output is closed. The child's must still be read, or the child would
+                # block as soon as the pipe is full.
+                continue
 
 
 def _die_with_parent() -> None:

@@ -1,8 +1,8 @@
-"""Flows with believable traffic: `python -m holdfast.up.demo HOST:PORT`.
+"""Demo flows with realistic traffic: `python -m holdfast.up.demo HOST:PORT`.
 
-Three flows: `orders` and `payments` of a small shop, by customer, and `demo`, devices that report.
-A few customers are on hold from the start, and every now and then another one is for a while.
-A payment now and then is broken, and becomes a dead letter.
+Three flows: `orders` and `payments` of a small shop, by customer, and `demo`, reports of devices.
+A few customers are on hold from the start, and from time to time another one for some minutes.
+Some payments are invalid and become dead letters.
 """
 
 import logging
@@ -21,16 +21,16 @@ from holdfast.up.demo_traffic import Keyed, orders, payments, readings, some_cus
 
 log = logging.getLogger(__name__)
 
-HOLD_EVERY_S = 45.0
-HOLD_FOR_S = (60, 180)
-_PATIENCE_S = 60.0
-_TICK_S = 0.05
-_REASONS = ("address disputed", "fraud check pending", "chargeback opened", "asked by support")
+HOLD_INTERVAL_SECONDS = 45.0
+HOLD_SECONDS = (60, 180)
+_CONNECT_SECONDS = 60.0
+_TICK_SECONDS = 0.05
+_REASONS = ("address disputed", "fraud check pending", "chargeback opened", "requested by support")
 
 
 @dataclass(frozen=True, slots=True)
 class DemoFlow:
-    """A flow to be made, with what goes through it."""
+    """A flow to create, with its traffic."""
 
     name: str
     partitions: int
@@ -38,11 +38,11 @@ class DemoFlow:
     """Events a second, on average."""
     traffic: Callable[[random.Random], Iterator[Keyed]]
     held: tuple[tuple[str, str], ...]
-    """Keys that are on hold from the start, and why."""
+    """Keys that are on hold from the start, with the reason."""
     schema: str | None = None
-    """What its values must be; the others become dead letters."""
+    """The schema of its values; other values become dead letters."""
     checks: tuple[str, ...] = ()
-    """What `holdfast quality` looks at."""
+    """The checks of `holdfast quality`."""
 
 
 FLOWS = (
@@ -60,17 +60,17 @@ FLOWS = (
 
 
 def run(bootstrap: str) -> int:
-    """Make the flows, and send until told to stop."""
+    """Create the flows, and send events until SIGTERM or SIGINT."""
     log_to_stderr()
-    # The broker may yet start: until then its absence is no news.
+    # The broker may start at the same time: do not log that it does not answer yet.
     logging.getLogger("holdfast.client.librdkafka").setLevel(logging.CRITICAL)
     stopping = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     try:
-        with _connect(bootstrap) as client:
+        with connect_when_up(bootstrap) as client:
             for flow in FLOWS:
-                _make(client, flow)
+                _create(client, flow)
             print("Traffic flows: orders, payments, demo", flush=True)
             _send(client, stopping)
     except HoldfastError as error:
@@ -79,9 +79,9 @@ def run(bootstrap: str) -> int:
     return 0
 
 
-def _connect(bootstrap: str) -> Client:
-    """The broker may start at the same time."""
-    deadline = monotonic() + _PATIENCE_S
+def connect_when_up(bootstrap: str) -> Client:
+    """Connects, and waits for a broker that starts at the same time."""
+    deadline = monotonic() + _CONNECT_SECONDS
     while True:
         try:
             return connect(bootstrap, client_id="holdfast-demo")
@@ -91,13 +91,13 @@ def _connect(bootstrap: str) -> Client:
             sleep(0.2)
 
 
-def _make(client: Client, flow: DemoFlow) -> None:
+def _create(client: Client, flow: DemoFlow) -> None:
     try:
         client.flow(flow.name).create(
             partitions=flow.partitions, schema=flow.schema, checks=flow.checks
         )
     except AlreadyExistsError:
-        return  # of an earlier run, with the keys that were held then
+        return  # from an earlier run, with its held keys
     for key, reason in flow.held:
         client.flow(flow.name).hold(key, reason=reason, actor="demo")
 
@@ -106,8 +106,8 @@ def _send(client: Client, stopping: Event) -> None:
     chance = random.Random()
     streams = [(flow, flow.traffic(chance)) for flow in FLOWS]
     due = dict.fromkeys((flow.name for flow in FLOWS), monotonic())
-    hold_at = monotonic() + HOLD_EVERY_S
-    while not stopping.wait(_TICK_S):
+    hold_at = monotonic() + HOLD_INTERVAL_SECONDS
+    while not stopping.wait(_TICK_SECONDS):
         now = monotonic()
         for flow, traffic in streams:
             while due[flow.name] <= now:
@@ -115,7 +115,7 @@ def _send(client: Client, stopping: Event) -> None:
                 client.send(f"{flow.name}.events", value, key=key)
                 due[flow.name] += chance.expovariate(flow.rate)
         if now >= hold_at:
-            hold_at = now + HOLD_EVERY_S
+            hold_at = now + HOLD_INTERVAL_SECONDS
             _hold_someone(client, chance)
 
 
@@ -123,7 +123,7 @@ def _hold_someone(client: Client, chance: random.Random) -> None:
     client.flow("orders").hold(
         some_customer(chance),
         reason=chance.choice(_REASONS),
-        expires_in=chance.uniform(*HOLD_FOR_S),
+        expires_in=chance.uniform(*HOLD_SECONDS),
         actor="demo",
     )
 

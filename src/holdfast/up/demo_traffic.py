@@ -1,4 +1,4 @@
-"""What goes through the demo's flows: endless events that look like those of a small shop."""
+"""The traffic of the demo flows: endless events like those of a small shop."""
 
 import random
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ Keyed = tuple[str, dict[str, Any]]
 
 CUSTOMERS = 200
 BROKEN = 0.01
-"""Of the payments."""
+"""The share of invalid payments."""
 ARTICLES = (
     ("kettle", 39.9), ("lamp", 24.5), ("notebook", 3.2), ("backpack", 64.0), ("headphones", 89.0),
     ("mug", 8.5), ("umbrella", 15.9), ("bicycle pump", 21.0), ("tea", 5.4), ("blanket", 34.0),

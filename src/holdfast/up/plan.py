@@ -1,4 +1,4 @@
-"""Which children there are, with which commands and ports."""
+"""The children, with their commands and ports."""
 
 import re
 import socket
@@ -17,24 +17,25 @@ from holdfast.up.settings import UpSettings
 BROKER_PORT = 9092
 METRICS_PORT = 9600
 WEB_PORT = 8600
-_ANSWER_S = 2.0
-_BROKER_PATIENCE_S = 60
+_CHECK_SECONDS = 2.0
+_BROKER_SECONDS = 60
 _REPLACED = {3: "another pipeline has taken over, so this one is not started again"}
+_NAME_TAKEN = {3: "there is another flow or guard named billing, so the demo has no guard"}
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The children in the order of their start, and where to find them."""
+    """The children in the order of their start, and their addresses."""
 
     roles: tuple[Role, ...]
     kafka: str
     metrics: str
     dashboard: str | None
-    """None if it was not wanted."""
+    """None without a dashboard."""
 
 
 def make_plan(settings: UpSettings, config: Path | None = None) -> Plan:
-    """Choose ports and say what is to be run. `config`: the settings file, also of the children."""
+    """Choose ports and commands. `config`: the settings file, also of the children."""
     file = ("--config", str(config)) if config else ()
     metrics = f"{LOOPBACK}:{choose_port(settings.metrics_port, METRICS_PORT, '--metrics-port')}"
     roles = []
@@ -51,7 +52,7 @@ def make_plan(settings: UpSettings, config: Path | None = None) -> Plan:
         roles.append(_web(kafka, address, file))
         dashboard = f"http://{address}"
     if settings.demo:
-        roles.append(_demo(kafka))
+        roles += [_demo(kafka), _demo_guard(kafka)]
     return Plan(tuple(roles), kafka, f"http://{metrics}/metrics", dashboard)
 
 
@@ -88,7 +89,7 @@ def _web(kafka: str, address: str, file: Sequence[str]) -> Role:
         command=_holdfast(
             "web", "--kafka", kafka, "--listen", address, "--no-access-log", *file,
             # Certificates in the settings are for those who come from elsewhere.
-            "--tls-cert", "", "--tls-key", "", "--wait", str(_BROKER_PATIENCE_S),
+            "--tls-cert", "", "--tls-key", "", "--wait", str(_BROKER_SECONDS),
         ),
         ready=re.compile(r"^Dashboard at "),
         well=_answers(f"http://{address}/healthz"),
@@ -105,6 +106,16 @@ def _demo(kafka: str) -> Role:
     )
 
 
+def _demo_guard(kafka: str) -> Role:
+    return Role(
+        name="guard",
+        command=(sys.executable, "-m", "holdfast.up.demo_guard", kafka),
+        ready=re.compile(r"^Guard billing"),
+        stop_seconds=15.0,
+        not_again=_NAME_TAKEN,
+    )
+
+
 def _holdfast(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "holdfast.cli", *arguments)
 
@@ -112,7 +123,7 @@ def _holdfast(*arguments: str) -> tuple[str, ...]:
 def _accepts(port: int) -> Callable[[], bool]:
     def accepts() -> bool:
         try:
-            socket.create_connection((LOOPBACK, port), _ANSWER_S).close()
+            socket.create_connection((LOOPBACK, port), _CHECK_SECONDS).close()
         except OSError:
             return False
         return True
@@ -123,7 +134,7 @@ def _accepts(port: int) -> Callable[[], bool]:
 def _answers(url: str) -> Callable[[], bool]:
     def answers() -> bool:
         try:
-            with urlopen(url, timeout=_ANSWER_S) as answer:  # noqa: S310  # our own address
+            with urlopen(url, timeout=_CHECK_SECONDS) as answer:  # noqa: S310  # our own address
                 return bool(answer.status == 200)
         except (URLError, OSError):
             return False

@@ -1,4 +1,4 @@
-"""What can be set about `holdfast up`."""
+"""The settings of `holdfast up`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,23 +6,23 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpSettings:
-    """Settings of the whole, under `[up]` in holdfast.toml; those of a part are in its section."""
+    """The settings under `[up]` in holdfast.toml; each part has its own section."""
 
     data_dir: Path = Path("holdfast-data")
     """All data of all parts."""
     lake: str | None = None
-    """Folder or URL of the lake; inside `data_dir` unless given."""
+    """Folder or URL of the lake; by default inside `data_dir`."""
     kafka: str | None = None
     """Brokers to use, `host:port`, instead of an embedded one."""
     broker_port: int | None = None
-    """9092 or, where that is taken, a free one, unless given."""
+    """The broker's port; by default 9092 or, if that is in use, a free one."""
     metrics_port: int | None = None
-    """Of the pipeline: 9600 or, where that is taken, a free one, unless given."""
+    """The pipeline's port; by default 9600 or, if that is in use, a free one."""
     web: bool = True
     """Run the API and the dashboard."""
     web_port: int | None = None
-    """Of the API and the dashboard: 8600 or, where that is taken, a free one, unless given."""
+    """The port of API and dashboard; by default 8600 or, if that is in use, a free one."""
     spark_master: str | None = None
-    """Where Spark runs: on this machine unless given."""
+    """The Spark master; by default Spark runs on this machine."""
     demo: bool = False
-    """Make flows with traffic, so that there is something to look at."""
+    """Create demo flows with traffic."""

@@ -1,56 +1,57 @@
-"""All children: started in order, restarted when they fall, stopped in the opposite order."""
+"""All children: started in order, restarted when they end, stopped in reverse order."""
 
 from collections.abc import Callable, Sequence
 from threading import Event
 from time import monotonic
 
+from holdfast.backoff import Backoff
 from holdfast.up.child import Child, Role
 
-FIRST_PAUSE_S = 1.0
-LONGEST_PAUSE_S = 30.0
-STEADY_S = 60.0
-"""A child that has run for so long is taken as well: its next fall is the first again."""
-CHECK_EVERY_S = 5.0
-CHECKS_FAILED = 3
-"""In a row, after which a child that runs but does not answer is started anew."""
-READY_WITHIN_S = 120.0
-TRIES = 3
-"""A child that falls so often without ever having been ready will not do better."""
-_TURN_S = 0.1
+FIRST_PAUSE_SECONDS = 1.0
+LONGEST_PAUSE_SECONDS = 30.0
+STEADY_SECONDS = 60.0
+"""After this time without a failure, the next failure counts as the first."""
+CHECK_SECONDS = 5.0
+MAX_FAILED_CHECKS = 3
+"""A child that fails this number of checks in a row is restarted."""
+READY_SECONDS = 120.0
+MAX_STARTS = 3
+"""A child that ends this number of times without ever having been ready is not started again."""
+_TURN_SECONDS = 0.1
 
-Say = Callable[[str, str], None]
-"""Called with the name of who speaks, and a line."""
+Print = Callable[[str, str], None]
+"""Called with the name of a role and a line of text."""
 
 
-class Post:
-    """A role, the child that fills it now, and how it went so far."""
+class SupervisedRole:
+    """A role, its present child, and the history of its failures."""
 
-    def __init__(self, role: Role, say: Say) -> None:
+    def __init__(self, role: Role, output: Print) -> None:
         self.role = role
         self.child: Child | None = None
-        self.vacant = False
-        """It will not be filled again."""
+        self.ended = False
+        """No child is started for it again."""
         self.failed = False
-        self._say = say
+        self._output = output
         self._start_at = 0.0
-        self._pause = FIRST_PAUSE_S
-        self._falls_before_ready = 0
+        self._backoff = Backoff(FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, steady=STEADY_SECONDS)
+        self._ends_before_ready = 0
         self._was_ready = False
         self._check_at = 0.0
         self._missed = 0
 
-    def look_after(self) -> None:
-        """Start the child if it is time, and see whether it is well."""
-        if self.vacant:
+    def check(self) -> None:
+        """Start the child if it is due; restart it if it has ended or does not answer."""
+        if self.ended:
             return
         if self.child is None:
             if monotonic() >= self._start_at:
                 self._start()
         elif self.child.exit_code is not None:
-            self._after_fall(self.child.end())
+            self._child_ended(self.child.stop())
         elif not self._answers(self.child):
-            self._say(self.role.name, "does not answer: it is started anew")
-            self._after_fall(self.child.end())
+            self._output(self.role.name, "does not answer: it is restarted")
+            self._child_ended(self.child.stop())
 
     @property
     def is_ready(self) -> bool:
@@ -58,69 +59,69 @@ class Post:
 
     def stop(self) -> None:
         if self.child is not None:
-            self.child.end()
+            self.child.stop()
             self.child = None
 
     def _start(self) -> None:
-        self.child = Child(self.role, self._say)
-        self._check_at = monotonic() + CHECK_EVERY_S
+        self.child = Child(self.role, self._output)
+        self._check_at = monotonic() + CHECK_SECONDS
         self._missed = 0
 
     def _answers(self, child: Child) -> bool:
         now = monotonic()
         if not child.is_ready:
-            return now < child.began + READY_WITHIN_S
+            return now < child.began + READY_SECONDS
         self._was_ready = True
         if now < self._check_at:
             return True
         self._missed = 0 if self.role.well() else self._missed + 1
-        self._check_at = monotonic() + CHECK_EVERY_S
-        return self._missed < CHECKS_FAILED
+        self._check_at = monotonic() + CHECK_SECONDS
+        return self._missed < MAX_FAILED_CHECKS
 
-    def _after_fall(self, code: int) -> None:
+    def _child_ended(self, code: int) -> None:
         assert self.child is not None
         self._was_ready |= self.child.is_ready
-        if monotonic() - self.child.began > STEADY_S:
-            self._pause = FIRST_PAUSE_S
         self.child = None
         if code in self.role.not_again:
-            self.vacant = True
-            self._say(self.role.name, f"has ended: {self.role.not_again[code]}")
+            self.ended = True
+            self._output(self.role.name, f"has ended: {self.role.not_again[code]}")
             return
-        self._falls_before_ready += not self._was_ready
-        if self._falls_before_ready >= TRIES:
-            self.vacant = self.failed = True
-            self._say(self.role.name, f"has ended {TRIES} times before it could serve; given up")
+        self._ends_before_ready += not self._was_ready
+        if self._ends_before_ready >= MAX_STARTS:
+            self.ended = self.failed = True
+            self._output(
+                self.role.name,
+                f"has ended {MAX_STARTS} times before it was ready; it is not started again",
+            )
             return
-        self._start_at = monotonic() + self._pause
-        self._say(
-            self.role.name, f"has ended ({_ending(code)}); started again in {self._pause:.0f} s"
-        )
-        self._pause = min(2 * self._pause, LONGEST_PAUSE_S)
+        pause = self._backoff.next()
+        self._start_at = monotonic() + pause
+        self._output(self.role.name, f"has ended ({_ending(code)}); started again in {pause:.0f} s")
 
 
 def supervise(
-    roles: Sequence[Role], say: Say, stopping: Event, all_ready: Callable[[], None]
+    roles: Sequence[Role], output: Print, stopping: Event, all_ready: Callable[[], None]
 ) -> bool:
-    """Run the children until `stopping` is set. -> False if one could not be made to run
+    """Run the children until `stopping` is set. Returns False if one could not be started.
 
-    `all_ready` is called once, when each of them serves.
+    `all_ready` is called once, when all of them are ready. A child that has ended for good does
+    not delay it.
     """
-    posts = [Post(role, say) for role in roles]
+    supervised = [SupervisedRole(each, output) for each in roles]
     announced = False
     try:
-        while not stopping.wait(_TURN_S):
-            for post in posts:
-                post.look_after()
-            if any(post.failed for post in posts):
+        while not stopping.wait(_TURN_SECONDS):
+            for role in supervised:
+                role.check()
+            if any(role.failed for role in supervised):
                 return False
-            if not announced and all(post.is_ready for post in posts):
+            if not announced and all(role.is_ready or role.ended for role in supervised):
                 announced = True
                 all_ready()
         return True
     finally:
-        for post in reversed(posts):
-            post.stop()
+        for role in reversed(supervised):
+            role.stop()
 
 
 def _ending(code: int) -> str:
