@@ -115,7 +115,7 @@ def bare_consume(bootstrap: str, topic: str, count: int) -> Speed:
                 continue
             if not read:
                 clock = Clock()
-            size += len(message.value())
+            size += len(message.value() or b"")
             read += 1
         if read >= commit_at:
             consumer.commit(asynchronous=False)
@@ -135,7 +135,7 @@ def sdk_consume(client: holdfast.Client, topic: str, count: int) -> Speed:
         for record in consumer.records(limit=warm_up + count):
             if not read:
                 clock = Clock()
-            size += len(record.value)
+            size += len(record.value or b"")
             read += 1
         consumer.commit()
         return clock.speed(read)

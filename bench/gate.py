@@ -130,7 +130,7 @@ class Bench:
 
 
 def streams_and_holdfast(bench: Bench, systems: dict[str, System], parts: set[str]) -> Figures:
-    """What both do. Ratios where both were measured, else the figures of the one."""
+    """Measurements of both systems: ratios where both have a figure, else the figure of one."""
     found: Figures = {}
     if "throughput" in parts:
         measures = {n: partial(bench.throughput, s, 1_000) for n, s in systems.items()}
@@ -162,7 +162,7 @@ def ratios(medians: dict[str, Figures], names: dict[str, str]) -> Figures:
 
 
 def holdfast_alone(bench: Bench, system: Holdfast, parts: set[str]) -> Figures:
-    """What only ours is asked for."""
+    """Measurements of Holdfast alone."""
     found: Figures = {}
     if "hold" in parts:
         found |= bench.hold(system)
@@ -183,7 +183,7 @@ def up(bench: Bench, folder: Path) -> Figures:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds and events")
-    parser.add_argument("--rounds", type=int, help="so many, and not three")
+    parser.add_argument("--rounds", type=int, help="number of rounds instead of three")
     parser.add_argument("--part", action="append", choices=PARTS, help="all unless given")
     parser.add_argument("--only", choices=["streams", "holdfast"], help="one of the two")
     parser.add_argument("--guarantee", choices=get_args(Guarantee), default="exactly_once_v2",

@@ -12,8 +12,8 @@
     start       from the process's start to the first event through                about  3 min
 
 Figures are kept in `growth-<part>.json` of the results' folder as they come (of a quick run:
-`build/bench`), with the machine, the versions and the commit; `docs/benchmarks.md` is written anew
-of them. The last line printed is one line of JSON: ours over the peer's, at every point.
+`build/bench`), with the machine, the versions and the commit; `docs/benchmarks.md` is generated
+from them. The last line printed is one line of JSON: ours over the peer's, at every point.
 """
 
 import argparse
@@ -40,7 +40,7 @@ PARTS: dict[str, tuple[Callable[[Plan], None], int]] = {
     "memory": (memory, 1),
     "start": (start, 3),
 }
-"""What to do, and in how many rounds."""
+"""The benchmarks, and their number of rounds."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What stands on the raw zone, and the raw zone itself, on one Apache Kafka.
+"""The raw zone and the tables above it, on one Apache Kafka.
 
     python -m bench.lake                # all of it, about a quarter of an hour
     python -m bench.lake --quick        # fewer rounds and events: to see that it works

@@ -23,7 +23,7 @@ _DARK = {
     "#0b62a4": "#5db0f5", "#d1541b": "#ff9d66", "#1b8a5a": "#4fd29a", "#8a3ea8": "#cf8fe8",
     "#b08400": "#e3bd3f", "#333333": "#d0d0d0", "#c2185b": "#ff7fae", "#00838f": "#4fd0dc",
 }  # fmt: skip
-"""What takes the place of each colour where the reader's theme is dark."""
+"""The replacement of each colour in a dark theme."""
 _DASHES = ("", "6 3", "2 3", "8 3 2 3")
 """One for each round through the colours, so that no two lines look alike."""
 
@@ -91,7 +91,7 @@ class _Axis:
     """Where 0 stands on a logarithmic axis, if anywhere."""
 
     def has(self, value: float) -> bool:
-        """Whether there is a place for the value."""
+        """Returns True if the axis has room for the value."""
         return not self.log or value > 0 or (value == 0 and self.zero is not None)
 
     def place(self, value: float) -> float:

@@ -116,7 +116,9 @@ def rates(
 
 
 def summary(name: str, medians: Mapping[str, float]) -> dict[str, float]:
-    figures = {f"{name}_{side.replace('-', '_')}": round(rate) for side, rate in medians.items()}
+    figures: dict[str, float] = {
+        f"{name}_{side.replace('-', '_')}": round(rate) for side, rate in medians.items()
+    }
     if len(medians) == len(SIDES):
         return {name: round(medians["holdfast"] / medians["sentry-arroyo"], 2), **figures}
     return figures

@@ -5,7 +5,7 @@
                                                       # more than once: of one that was run in parts
 
 The result is written to `<name>.json` of the results' folder (of a quick run: `build/bench`), with
-the machine, the versions, the commit and the options; `docs/benchmarks.md` is written anew of it.
+the machine, the versions, the commit and the options; `docs/benchmarks.md` is generated from it.
 """
 
 import argparse

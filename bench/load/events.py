@@ -19,7 +19,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 class WrongOutputError(Exception):
-    """What came out is not what had to come out. No figure of such a run counts."""
+    """The output is wrong. No figure of such a run counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Load:
         return numbers[self.passes(numbers)]
 
     def passes(self, numbers: Numbers) -> npt.NDArray[np.bool_]:
-        """Of each of these, whether its key is not one of the held."""
+        """True for each of these whose key is not held."""
         held = np.arange(self.held) * self.keys // max(self.held, 1)
         return ~np.isin(numbers % self.keys, held)
 
@@ -60,7 +60,7 @@ def encode_event(number: int, padding: bytes = _PADDING) -> bytes:
 
 
 def decode_event(value: bytes | None) -> tuple[int, int]:
-    """-> number, time in ns"""
+    """Returns number and time in ns."""
     assert value is not None, "not an event of this load"
     return int.from_bytes(value[:8]), int.from_bytes(value[8:16])
 
@@ -102,7 +102,7 @@ def fill(
     first: int = 0,
     size: int = EVENT_BYTES,
 ) -> None:
-    """Write so many events, numbered from `first` on, whose keys go round the cycle; wait for the
+    """Write this many events, numbered from `first` on, whose keys go round the cycle; wait for the
     last."""
     producer = bulk_producer(bootstrap)
     padding = bytes(size - _STAMP_BYTES)

@@ -12,14 +12,14 @@ _KB = 1024
 
 @dataclass(frozen=True, slots=True)
 class FirstPage:
-    """What it took. The live stream is no part of it: it has no end."""
+    """The resources of a page load, without the live stream, which has no end."""
 
     sent_kb: float
     """Over the wire, headers too."""
     raw_kb: float
-    """The same before it was compressed, without headers."""
+    """Its size before compression, without headers."""
     outside_requests: int
-    """What the browser asked other hosts, answered or not."""
+    """Requests of the browser to other hosts."""
 
 
 def first_page(address: str) -> FirstPage:

@@ -22,7 +22,7 @@ class HeldKeys:
         self.count = 0
 
     def fill(self, count: int) -> None:
-        """Hold so many keys."""
+        """Hold this many keys."""
         self._client.flow(FLOW).create(partitions=_PARTITIONS)
         for number in range(count):
             self.write(number, events=number % 997)

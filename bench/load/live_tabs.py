@@ -19,7 +19,7 @@ _PATIENCE_S = 20
 def live_tabs(
     address: str, keys: HeldKeys, web: psutil.Process, *, tabs: int, seconds: int, rate: int
 ) -> tuple[int, float]:
-    """-> changes that were missed, over all tabs; megabytes that the process grew by"""
+    """Returns the missed changes of all tabs, and the growth of the process in megabytes."""
     return asyncio.run(_run(address, keys, web, tabs, seconds, rate))
 
 

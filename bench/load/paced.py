@@ -11,7 +11,7 @@ from bench.load.events import Load, check_output, decode_event, encode_event, fl
 
 PATIENCE_S = 30.0
 _TICK_S = 0.001
-"""What is due within it is sent at once: no thread wakes up for each of many events."""
+"""Events that are due within it are sent at once, so that no thread wakes up for each."""
 
 
 class Traffic:

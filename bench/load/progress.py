@@ -26,7 +26,7 @@ class Sample:
 
 
 class Readable:
-    """What a read_committed consumer of a topic could read."""
+    """The offsets that a read_committed consumer of a topic can read."""
 
     def __init__(self, bootstrap: str, topic: str, partitions: int) -> None:
         self._admin = AdminClient({"bootstrap.servers": bootstrap})

@@ -20,10 +20,10 @@ from bench.load.events import Load, fill
 from bench.load.stage import PARTITIONS, Figures, Stage
 from bench.load.systems import Holdfast
 from holdfast.flows.registry import FlowDefinition
-from holdfast.pipeline.kafka_source import read_events
-from holdfast.pipeline.metrics import Metrics
-from holdfast.pipeline.raw_table import COLUMNS
-from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings, table_location
+from holdfast.pipeline.parts.metrics import Metrics
+from holdfast.pipeline.raw_zone.table import COLUMNS
+from holdfast.pipeline.raw_zone.zone import RawZone, RawZoneSettings, table_location
+from holdfast.pipeline.spark.kafka_source import reading_options
 
 FLOW = "bench-raw"
 BATCH = 500_000
@@ -79,11 +79,16 @@ def bare(stage: Stage, flow: FlowDefinition, folder: Path, count: int) -> float:
 
 
 def bare_in_bulk(stage: Stage, flow: FlowDefinition, folder: Path, count: int) -> float:
-    """The same with the raw zone's settings for reading."""
-    rows = read_events(
-        stage.session, stage.connection, flow.names.events,
-        starts=dict.fromkeys(range(flow.partitions), 0), limit=BATCH, reader="bench-bare",
-    )  # fmt: skip
+    """Seconds of the bare query with the raw zone's settings for reading."""
+    starts = dict.fromkeys(range(flow.partitions), 0)
+    options = reading_options(stage.connection, flow.names.events, starts, "bench-bare")
+    rows = (
+        stage.session.readStream.format("kafka")
+        .options(**options)
+        .option("maxOffsetsPerTrigger", BATCH)
+        .option("includeHeaders", "true")
+        .load()
+    )
     return _copy(stage, rows, folder, count)
 
 
@@ -107,10 +112,7 @@ def _copy(stage: Stage, rows: DataFrame, folder: Path, count: int) -> float:
 def ours(stage: Stage, flow: FlowDefinition, folder: Path, count: int) -> float:
     """Seconds of the raw zone over the same topic."""
     metrics = Metrics()
-    settings = RawZoneSettings(
-        lake=str(folder), checkpoints=str(folder / "checkpoints"), seconds=0.0,
-        max_offsets_per_trigger=BATCH,
-    )  # fmt: skip
+    settings = RawZoneSettings(lake=str(folder), seconds=0.0, most_offsets=BATCH)
     zone = RawZone(stage.session, stage.connection, flow, settings, metrics)
     landed = metrics.events_landed.labels(flow.name)
     zone.start()

@@ -9,11 +9,12 @@ import holdfast
 from bench.load.events import Load, WrongOutputError, decode_event, fill, read_partitions
 from bench.load.stage import PARTITIONS, Figures, Stage
 from holdfast.flows.registry import FlowDefinition
+from holdfast.flows.run_specs import Replay
 from holdfast.flows.runs import RunState
-from holdfast.flows.work import Replay
-from holdfast.pipeline.metrics import Metrics
-from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings
+from holdfast.pipeline.parts.metrics import Metrics
+from holdfast.pipeline.raw_zone.zone import RawZone, RawZoneSettings
 from holdfast.pipeline.runs.part import RunsPart
+from holdfast.pipeline.runs.run_log import RunLog
 
 DEADLINE_S = 600.0
 
@@ -26,7 +27,8 @@ def replay(stage: Stage) -> Figures:
         flow = client.flow("bench-replay").create(partitions=PARTITIONS).describe()
         fill(stage.bootstrap, flow.names.events, load.cycle, load.count, PARTITIONS)
         _land(stage, flow, load.count)
-        part = RunsPart(stage.session, stage.connection, flow, stage.lake, lambda: None)
+        log = RunLog(stage.connection)
+        part = RunsPart(stage.session, stage.connection, flow, stage.lake, lambda: None, log)
         part.start()
         try:
             rates = []
@@ -42,15 +44,14 @@ def replay(stage: Stage) -> Figures:
                 rates.append(rate)
         finally:
             part.stop()
+            log.close()
     _check(stage, flow, load, times=rounds + 2)
     return {"replay_eps": statistics.median(rates[1:])}
 
 
 def _land(stage: Stage, flow: FlowDefinition, count: int) -> None:
     metrics = Metrics()
-    settings = RawZoneSettings(
-        lake=stage.lake, checkpoints=str(stage.folder / "replay-checkpoints"), seconds=0.0
-    )
+    settings = RawZoneSettings(lake=stage.lake, seconds=0.0)
     zone = RawZone(stage.session, stage.connection, flow, settings, metrics)
     landed = metrics.events_landed.labels(flow.name)
     deadline = time.monotonic() + DEADLINE_S

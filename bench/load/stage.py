@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from holdfast.client.connection import Connection
 from holdfast.client.settings import ClientSettings
-from holdfast.pipeline.session import create_session
+from holdfast.pipeline.spark.session import create_session
 
 Figures = dict[str, float]
 
@@ -16,7 +16,7 @@ PARTITIONS = 6
 
 @dataclass(slots=True)
 class Stage:
-    """What the parts of the benchmark share."""
+    """Shared by the parts of the benchmark."""
 
     bootstrap: str
     folder: Path

@@ -57,7 +57,9 @@ class Factory(ProcessingStrategyFactory[KafkaPayload]):
 
 def configuration(bootstrap: str, tuned: bool) -> Mapping[str, Any]:
     """Arroyo's own, for both sides alike."""
-    settings = {"enable_auto_commit": False, "queued_min_messages": 100_000} if tuned else {}
+    settings: dict[str, Any] = (
+        {"enable_auto_commit": False, "queued_min_messages": 100_000} if tuned else {}
+    )
     return build_kafka_consumer_configuration(
         {},
         group_id=f"bench-{uuid.uuid4().hex[:8]}",

@@ -1,1 +1,1 @@
-"""The page `docs/benchmarks.md`: what is said of the results, and how it is laid out."""
+"""The page `docs/benchmarks.md`: its words, comparisons, tables and plots."""

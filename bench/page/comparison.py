@@ -1,4 +1,4 @@
-"""Ours against a peer's: who is ahead, by how much, in words made from the figures."""
+"""Comparisons of Holdfast with a peer, and the sentences about them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ Better = Literal["more", "less"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One figure of both. `ratio` is ours over theirs. `goal` is a ratio, too."""
+    """One figure of both systems. `ratio` is ours divided by theirs; `goal` is a ratio too."""
 
     what: str
     peer: str
@@ -34,7 +34,7 @@ class Comparison:
 
     @property
     def aim(self) -> str:
-        """The goal, and whether it is reached."""
+        """The goal, and if it is reached."""
         if self.goal is None:
             return ""
         if self.better == "more":
@@ -56,7 +56,7 @@ def _reached(yes: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AxisText:
-    """How places on an axis are said: `6 partitions`, `events of 1 kB and 10 kB`."""
+    """Formats points of an axis: `6 partitions`, `events of 1 kB and 10 kB`."""
 
     before: str = ""
     after: str = ""
@@ -74,8 +74,8 @@ class AxisText:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One figure of both along an axis: (place, ours, theirs), where both have one; more of it
-    is better."""
+    """One figure of both systems along an axis: (point, ours, theirs), where both have one.
+    Higher is better."""
 
     ours: str
     what: str
@@ -84,7 +84,7 @@ class Series:
     points: Sequence[tuple[int, float, float]]
 
     def losses(self, place: AxisText) -> str | None:
-        """A sentence on where ours is behind, if it is anywhere."""
+        """A sentence about the points where ours is behind; None if there are none."""
         behind = [
             (at, ours / theirs) for at, ours, theirs in self.points if round(ours / theirs, 2) < 1
         ]
@@ -95,26 +95,26 @@ class Series:
         return f"{self.ours} loses: {self.what} with {where}, {ratios} of {possessive(self.peer)}."
 
     def growth(self, place: AxisText) -> str | None:
-        """A sentence on how both change from one end of the axis to the other. Along sizes it is
-        of bytes: of larger events there are fewer in any case."""
+        """A sentence about the change from one end of the axis to the other. Along event sizes it
+        compares bytes, because the number of events falls in any case."""
         if len(self.points) < 2:
             return None
         (first, ours_first, theirs_first), *_, (last, ours_last, theirs_last) = self.points
-        to, unit = (last / first, "in bytes ") if place.size else (1.0, "")
+        to, unit = (last / first, " in bytes") if place.size else (1.0, "")
         return (
-            f"From {place.span(first, last)}, {self.what} {unit}went to "
-            f"{ratio_text(to * ours_last / ours_first)} of what it was with {self.ours}, and to "
+            f"From {place.span(first, last)}, {self.what}{unit} changed by a factor of "
+            f"{ratio_text(to * ours_last / ours_first)} with {self.ours} and "
             f"{ratio_text(to * theirs_last / theirs_first)} with {self.peer}."
         )
 
 
 def ratio_text(ratio: float) -> str:
-    """Two digits that matter: 0.083, 0.62, 1.4, 13."""
+    """Two or three significant digits: 0.083, 0.62, 1.40, 13."""
     return f"{ratio:.2g}" if ratio < 0.995 else f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
 
 
 def rate_text(value: float) -> str:
-    """Three digits: a fourth would be of chance."""
+    """Three significant digits: a fourth would be noise."""
     if value >= 1000:
         return f"{float(f'{value:.3g}'):,.0f}"
     return f"{value:.3g}"

@@ -19,15 +19,22 @@ INTRODUCTION = """\
 
 <!-- Written by `python -m bench.report` from bench/results. Change those, not this page. -->
 
-Holdfast beside the systems that do the same work: the broker and Apache Kafka, the gate and Kafka
-Streams, processing and sentry-arroyo. Both of a pair run on one machine in one run and take turns;
-medians count where a point was measured more than once. The cores are shared by everything: the
-system, the Kafka that it stands on, and the load itself. `make bench` measures all of it and
-writes this page; sentences below are made from the figures.
+This page compares Holdfast with systems that do the same work:
+
+| part of Holdfast | compared with |
+| --- | --- |
+| broker | Apache Kafka |
+| gate | Kafka Streams |
+| processing (Python workers) | sentry-arroyo |
+
+Both systems of a pair run alternately on the same machine, in one run. They share its cores with
+the load and, for gate and processing, with Apache Kafka. If a point was measured more than once,
+the figure is the median. `make bench` runs all benchmarks and writes this page, including its
+sentences.
 """
 
 NOT_YET = "Not measured yet."
-QUICK = "**A quick run: it shows that it works, not how fast it is.**"
+QUICK = "**A quick run. It shows that the benchmark works; its figures mean nothing.**"
 
 
 def document(findings: Findings) -> str:
@@ -50,7 +57,7 @@ def _losses(findings: Findings) -> Iterable[str]:
     if losses:
         yield _bullets(losses)
     elif findings.benches or findings.growth:
-        yield "In nothing that was measured.\n"
+        yield "Holdfast is not behind in any measurement.\n"
     else:
         yield f"{NOT_YET}\n"
 
@@ -65,8 +72,11 @@ def _glance(findings: Findings) -> Iterable[str]:
     if not rows:
         yield f"{NOT_YET}\n"
         return
-    yield "Ours over theirs. A rate is better above 1; a time, or memory, below.\n"
-    yield _table(["what", "against", "ours / theirs", "", "goal"], rows, right=(2,))
+    yield (
+        "The ratio is Holdfast's figure divided by the other system's. Above 1 is better for "
+        "rates. Below 1 is better for times and memory.\n"
+    )
+    yield _table(["figure", "compared with", "ratio", "result", "goal"], rows, right=(2,))
 
 
 def _part(findings: Findings, name: str, part: Part) -> Iterable[str]:
@@ -97,13 +107,14 @@ def _part(findings: Findings, name: str, part: Part) -> Iterable[str]:
 
 
 def _spread(growth: Growth) -> str:
-    """How far the figures may be trusted."""
+    """How much the figures vary between rounds."""
     if growth.rounds < 2 or not growth.spreads:
         return "Each point was measured once.\n"
     usual, largest = statistics.median(growth.spreads), max(growth.spreads)
     return (
-        f"Of {growth.rounds} rounds of the same point the best was {ratio_text(usual)} times the "
-        f"worst, as a rule; {ratio_text(largest)} times at most. Smaller differences say nothing.\n"
+        f"Each point was measured in {growth.rounds} rounds. The best round was typically "
+        f"{ratio_text(usual)} times the worst, and {ratio_text(largest)} times at most. Smaller "
+        "differences are noise.\n"
     )
 
 
@@ -111,7 +122,7 @@ def _axis_table(growth: Growth, part: Part, figure: str, axis: str) -> str:
     swept, [first, *others] = part.figures[figure], part.ours
     head = [
         f"{swept.what}, {swept.unit}, by {AXES[axis].title}", part.peer_name, part.ours[first],
-        "ours / theirs", *(part.ours[system] for system in others),
+        "ratio", *(part.ours[system] for system in others),
     ]  # fmt: skip
     rows = []
     for place in growth.along(axis):
@@ -126,11 +137,11 @@ def _axis_table(growth: Growth, part: Part, figure: str, axis: str) -> str:
 def _processes(findings: Findings) -> Iterable[str]:
     yield "## Memory and start\n"
     yield (
-        "Memory is that of all processes of a system, what they share counted once: a broker's "
-        "when idle and after a million messages, a gate's after two million events, a worker's "
-        "after a million messages. The JVMs of Apache Kafka and Kafka Streams have a heap of "
-        "1 GiB, as has Spark's. Start is from the start of the process, over data that is there, "
-        "until the first event is through.\n"
+        "Memory is the total of all processes of a system, with shared pages counted once. The "
+        "load is a million messages for a broker and a worker, and two million events for a gate. "
+        "The JVMs of Apache Kafka, Kafka Streams and Spark have a heap of 1 GiB. The start is "
+        "measured over existing data, from the start of the process until it has processed the "
+        "first event.\n"
     )
     for name, (unit, _) in PROCESSES.items():
         found = findings.processes(name)
@@ -144,21 +155,21 @@ def _processes(findings: Findings) -> Iterable[str]:
              _bold_if(each.loses, ratio_text(each.ratio))]
             for each, ours, theirs in found
         ]  # fmt: skip
-        yield _table([name, "peer", "Holdfast", "ours / theirs"], rows, right=(1, 2, 3))
+        yield _table([name, "compared with", "Holdfast", "ratio"], rows, right=(1, 2, 3))
 
 
 def _alone(findings: Findings) -> Iterable[str]:
-    yield "## Without a peer\n"
+    yield "## Other measurements\n"
     rows = [
         [known.what, f"{value:g} {known.unit}".strip()]
         for name in BENCHES
         for known, value in findings.alone(name)
     ]
-    yield _table(["what", "figure"], rows, right=(1,)) if rows else f"{NOT_YET}\n"
+    yield _table(["figure", "value"], rows, right=(1,)) if rows else f"{NOT_YET}\n"
 
 
 def _origins(findings: Findings) -> Iterable[str]:
-    yield "## Where it was measured\n"
+    yield "## Where and when it was measured\n"
     rows = [
         [f"`{bench.command}`", bench.origin.measured, f"`{bench.origin.commit}`",
          _quick(bench.origin), ""]
@@ -171,8 +182,8 @@ def _origins(findings: Findings) -> Iterable[str]:
     if not rows:
         yield f"{NOT_YET}\n"
         return
-    yield _table(["what", "when", "commit", "", "rounds"], rows, right=(4,))
-    yield "A plus behind a commit: the code had changes that were not committed yet.\n"
+    yield _table(["command", "date", "commit", "", "rounds"], rows, right=(4,))
+    yield "A plus sign after a commit: the code had uncommitted changes.\n"
     origins = [
         *(bench.origin for bench in findings.benches.values()),
         *(growth.origin for growth in findings.growth.values()),
@@ -190,7 +201,7 @@ def _missing(findings: Findings) -> Iterable[str]:
 
 
 def _quick(origin: Origin) -> str:
-    return "quick: not how fast it is" if origin.quick else ""
+    return "quick run, not a measurement" if origin.quick else ""
 
 
 def _rate(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""From results to what is said of them: comparisons and series, by the catalogue."""
+"""Comparisons and series made from the results, by the catalogue."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from bench.page.results import Bench, Growth, Place, read_bench, read_growth
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All results that there are, by name."""
+    """All available results, by name."""
 
     benches: dict[str, Bench]
     growth: dict[str, Growth]
@@ -25,7 +25,7 @@ class Findings:
         )
 
     def comparisons(self, name: str) -> list[Comparison]:
-        """What a benchmark says of us and its peer."""
+        """The comparisons of a benchmark."""
         found = self.benches.get(name)
         return [] if found is None else [
             Comparison(what=known.what, peer=known.peer, better=known.better,
@@ -35,7 +35,7 @@ class Findings:
         ]  # fmt: skip
 
     def alone(self, name: str) -> list[tuple[Alone, float]]:
-        """What a benchmark says of us alone."""
+        """The figures of a benchmark that have no peer."""
         found = self.benches.get(name)
         return [] if found is None else [
             (known, found.figures[figure])
@@ -60,7 +60,7 @@ class Findings:
         return rows
 
     def losses(self) -> list[str]:
-        """A sentence for each thing in which a peer is ahead, or that ours could not do."""
+        """A sentence for each figure in which a peer is ahead or Holdfast failed."""
         found = [each.loss for name in BENCHES for each in self.comparisons(name) if each.loses]
         for name, part in PARTS.items():
             if name in self.growth:
@@ -70,7 +70,7 @@ class Findings:
         return found
 
     def missing(self) -> list[str]:
-        """The commands of what has no result."""
+        """The commands of benchmarks without a result."""
         return [
             *(f"python -m bench.record {name}" for name in BENCHES if name not in self.benches),
             *(
@@ -96,7 +96,7 @@ def part_losses(growth: Growth, part: Part) -> list[str]:
 
 
 def part_failures(growth: Growth, part: Part) -> list[str]:
-    """Which points a system could not do, and why."""
+    """The points at which a system failed, and the reasons."""
     names = {part.peer: part.peer_name, **part.ours}
     return [
         f"{names[system]} failed at {place.name}: {reason}"
@@ -106,7 +106,7 @@ def part_failures(growth: Growth, part: Part) -> list[str]:
 
 
 def series_along(growth: Growth, part: Part, axis: str) -> list[Series]:
-    """One for each figure and each way of ours."""
+    """One for each figure and each variant of Holdfast."""
     return [
         Series(name, swept.what, part.peer_name, axis, [
             (place.on[axis], place.found[system][figure], place.found[part.peer][figure])

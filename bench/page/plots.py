@@ -18,7 +18,8 @@ def plot(growth: Growth, part: Part) -> str:
 
 
 def panel(growth: Growth, part: Part, figure: str, swept: Swept, axis: str) -> Panel:
-    """Rates of large events are a hundredth of those of small ones: logarithmic along sizes."""
+    """The y axis is logarithmic along event sizes: rates of large events are a hundredth of those
+    of small ones."""
     places = growth.along(axis)
     lines = []
     first, *others = part.ours.items()

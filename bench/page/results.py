@@ -1,4 +1,4 @@
-"""Results as the page sees them."""
+"""The results that the page is made from."""
 
 import json
 import statistics
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where, when and of what a result was measured."""
+    """Machine, date and commit of a measurement."""
 
     measured: str
     commit: str
@@ -29,14 +29,14 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A point of a sweep: the median of every figure, by system; or why a system has none."""
+    """A point of a sweep: the median of every figure by system, or the reason for a failure."""
 
     name: str
     on: Mapping[str, int]
     found: Mapping[str, Mapping[str, float]]
     failed: Mapping[str, str]
     spreads: tuple[float, ...]
-    """Of each figure, the largest of its rounds over the smallest."""
+    """For each figure, its largest round divided by its smallest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Growth:
         return [spread for place in self.places for spread in place.spreads]
 
     def along(self, axis: str) -> list[Place]:
-        """The points of an axis, in its order."""
+        """The points of an axis, in order."""
         return sorted((p for p in self.places if axis in p.on), key=lambda place: place.on[axis])
 
 

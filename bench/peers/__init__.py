@@ -1,1 +1,1 @@
-"""What we are measured against."""
+"""The systems that Holdfast is compared with."""

@@ -4,4 +4,4 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 QUICK_FOLDER = FOLDER.parents[1] / "build" / "bench"
-"""Of quick runs, which are to be seen, and not to be kept."""
+"""The folder of quick runs, whose results are not kept."""

@@ -26,7 +26,7 @@ class Kept:
     the sweep."""
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
-        """Begin anew: nothing is written before the first point."""
+        """Start from scratch: nothing is written before the first point."""
         now = datetime.now(UTC)
         self._path = path
         self._content: dict[str, Any] = {
@@ -46,7 +46,7 @@ class Kept:
         if all(found.get(name) == self._content[name] for name in settled):
             self._content = found
         else:
-            raise SystemExit(f"{self._path} was measured otherwise: begin anew without --resume")
+            raise SystemExit(f"{self._path} was measured otherwise: start again without --resume")
 
     @property
     def points(self) -> list[dict[str, Any]]:

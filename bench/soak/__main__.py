@@ -1,7 +1,7 @@
 """The whole system at half of its peak rate, and whether anything grows.
 
     python -m bench.soak --minutes 30      # the peak is found first, which takes a minute
-    python -m bench.soak --rate 5000       # at so many events a second instead
+    python -m bench.soak --rate 5000       # at this many events a second instead
 
 `holdfast up` with two flows, keys of which are held and released all the time, four tabs at the
 dashboard and the API, and a StreamProcessor worker downstream. Every few seconds memory, file

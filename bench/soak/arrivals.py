@@ -1,4 +1,4 @@
-"""What comes out, and how long it took."""
+"""The events that come out, and their latency."""
 
 import threading
 import time

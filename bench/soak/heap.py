@@ -1,4 +1,4 @@
-"""What a JVM's collector says of its heap.
+"""The heap of a JVM, from the log of its collector.
 
 The memory of a JVM's process says how far its heap was ever used, not what is alive in it. The
 collector writes what it knows into a file that `jstat` reads, and so do we: a process of Java for

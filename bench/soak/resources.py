@@ -1,4 +1,4 @@
-"""What the processes of the system take: memory, handles, threads, processor, disk."""
+"""Resources of the processes: memory, handles, threads, processor, disk."""
 
 import os
 import time
@@ -13,7 +13,7 @@ _MB = 1024**2
 
 
 class ProcessGoneError(Exception):
-    """A process that should have run throughout has ended, or was started anew."""
+    """A process that should have run throughout has ended, or was restarted."""
 
 
 class Watched:

@@ -53,12 +53,12 @@ Say = Callable[[str], None]
 
 
 class LostEventsError(Exception):
-    """What came out is not what went in. No figure of such a run counts."""
+    """The output differs from the input. No figure of such a run counts."""
 
 
 @dataclass(slots=True)
 class Soak:
-    """What a run has found so far."""
+    """The samples of a run so far."""
 
     rate: float = 0.0
     """Events a second, of all flows together."""
@@ -170,7 +170,7 @@ class System:
         return [sample for family in families for sample in family.samples if sample.name == name]
 
     def bound_topics(self, rate: float, seconds: float) -> None:
-        """Keep what comes within so many seconds, as one would where disks are not endless."""
+        """Keep records for this many seconds, as one would where disks are not endless."""
         kept = math.ceil(rate / len(FLOWS) / PARTITIONS * RECORD_BYTES * seconds)
         bounds = {"retention.bytes": str(kept), "segment.bytes": str(max(kept // 5, 1 << 20))}
         with holdfast.connect(self.bootstrap) as client:
@@ -179,7 +179,7 @@ class System:
                     client.topics.set_config(topic, bounds)
 
     def worker_is_at_the_end(self) -> bool:
-        """Of each partition the marker of the last transaction is left, which nobody commits."""
+        """Returns True at the end. The last marker of each partition is never committed."""
         with holdfast.connect(self.bootstrap) as client:
             lag = client.groups.describe(GROUP).lag
         return len(lag) == PARTITIONS and all(

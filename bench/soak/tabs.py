@@ -43,7 +43,7 @@ class Follower(threading.Thread):
 
 
 class Tab(Follower):
-    """A page: when its stream says that something has changed, it fetches its parts anew."""
+    """A page: when its stream says that something has changed, it fetches its parts again."""
 
     def __init__(self, address: str, flow: str) -> None:
         super().__init__(address, f"/flows/{flow}/live")

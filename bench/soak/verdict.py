@@ -1,4 +1,4 @@
-"""Whether what was sampled stays flat. Pure: samples in, verdicts out.
+"""Judges if samples stay flat. Pure: samples in, verdicts out.
 
 The first third of a run is warm-up: compilers, caches and pools fill. Of the other two the medians
 are compared, so that a sawtooth (a heap between collections, a log between two cleanings) is as

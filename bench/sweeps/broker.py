@@ -14,7 +14,7 @@ from bench.sweeps.sweep import sweep
 BASE = {"partitions": 6, "size": 100}
 MESSAGES = 500_000
 BYTES = 500_000_000
-"""Of larger messages so many less, that neither disk nor page cache is what is measured."""
+"""Fewer of larger messages, so that neither disk nor page cache is measured."""
 # `os` leaves syncing to the system, as Apache Kafka does.
 SYSTEMS = ["kafka", "os", "sync"]
 

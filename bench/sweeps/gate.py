@@ -23,7 +23,7 @@ HELD_SHARE = 0.01
 EVENTS = 4_500_000
 BYTES = 1_500_000_000
 MANY_HELD, EVENTS_WITH_MANY_HELD = 1_000_000, 900_000
-"""Fewer events: it takes minutes until so many are held."""
+"""Fewer events: holding more takes minutes."""
 WARM_UP = 1 / 3
 """Share of the events that are through before the time is taken: a query and an application begin
 slowly, warm as their processes are."""
@@ -72,7 +72,7 @@ def _events(plan: Plan, settings: Mapping[str, int]) -> int:
 
 
 class Side:
-    """A system in a process that serves point after point; one that has failed is started anew."""
+    """A system in a process that serves point after point; one that has failed is restarted."""
 
     def __init__(self, system: System, stack: contextlib.ExitStack) -> None:
         self._system = system

@@ -1,4 +1,4 @@
-"""What the parts of the sweep have in common: where they run, and how much they do."""
+"""Shared by the parts of the sweep: where they run, and how much they do."""
 
 from dataclasses import dataclass
 from pathlib import Path
