@@ -1,4 +1,4 @@
-"""The step protocol under Spin: the model keeps its promises, and every way of breaking it shows.
+"""The step protocols under Spin: each model keeps its promises, and every way of breaking it shows.
 
     python -m model.check            # all of it, minutes
     python -m model.check --short    # small bounds, as in the tests
@@ -16,8 +16,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, Protocol
 
-MODEL = Path(__file__).with_name("step.pml")
 TOOLS = ("spin", "gcc")
 MEMORY_MB = 6_000
 DEPTH = 1_000_000
@@ -29,10 +29,20 @@ that is too large to keep."""
 SAMPLED_SEARCH = ("-w32", "-k3", "-RS1", "-Q2")
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """How much of everything there is."""
+class Bounds(Protocol):
+    """A model, and how much of everything there is in it."""
 
+    file: ClassVar[str]
+
+    def defines(self) -> list[str]:
+        """Options of Spin's preprocessor."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateBounds:
+    """Of the gate's protocol."""
+
+    file: ClassVar[str] = "step.pml"
     events: int = 2
     commands: int = 2
     drivers: int = 1
@@ -56,13 +66,40 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
+class GuardBounds:
+    """Of the guard's protocol."""
+
+    file: ClassVar[str] = "guard.pml"
+    events: int = 2
+    owners: int = 2
+    faults: int = 1
+    failures: int = 1
+    spills: int = 1
+
+    def defines(self) -> list[str]:
+        return [
+            f"-DEVENTS={self.events}",
+            f"-DOWNERS={self.owners}",
+            f"-DFAULTS={self.faults}",
+            f"-DFAILURES={self.failures}",
+            f"-DSPILLS={self.spills}",
+        ]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.events} events, {self.owners} owners, {self.faults} lost answers, "
+            f"{self.failures} failures, {self.spills} spills"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One run of Spin, and what must come of it."""
 
     name: str
     bounds: Bounds
     flag: str | None = None
-    """The way in which the protocol is broken; None: as it is."""
+    """Faults that are added, or the way in which the protocol is broken; None: as it is."""
     finds: str | None = None
     """The assertion that must fail; None: all must hold."""
     checks: str | None = None
@@ -72,7 +109,7 @@ class Case:
     def defines(self) -> list[str]:
         defines = self.bounds.defines()
         if self.flag is not None:
-            defines.append(f"-D{self.flag}")
+            defines += [f"-D{flag}" for flag in self.flag.split()]
         if self.checks is not None:
             defines.append(f"-DCHECK={self.checks}")
         return defines
@@ -84,7 +121,7 @@ class Outcome:
 
     violated: str | None
     complete: bool
-    """Whether the search came to its end: all that can be reached within the bounds was seen."""
+    """True if the search has seen every state within the bounds."""
     states: int
     seconds: float
     text: str
@@ -105,60 +142,113 @@ class SpinFailed(Exception):
 
 
 HOLDS = (
-    Case("one driver: keeper, batches, a task", Bounds()),
-    Case("one driver: a task is tried again", Bounds(events=1, tasks=2, faults=1)),
-    Case("two drivers and a task", Bounds(events=1, commands=1, drivers=2)),
+    Case("one driver: keeper, batches, a task", GateBounds()),
+    Case("one driver: a task is tried again", GateBounds(events=1, tasks=2, faults=1)),
+    Case("two drivers and a task", GateBounds(events=1, commands=1, drivers=2)),
+    Case(
+        "late EndTxn, transaction version 2",
+        GateBounds(events=2, commands=0, tasks=0, faults=1),
+        "LATE_END",
+    ),
+    Case("a guard: handlers fail", GuardBounds(faults=0, spills=0)),
+    Case("a guard: handlers run on", GuardBounds(faults=0, failures=0)),
+    Case("a guard: an answer is lost", GuardBounds(events=1)),
 )
 """Small enough for the tests."""
 
 BROKEN = (
-    Case("control end read before the ranges", Bounds(), "CONTROL_END_FIRST", "G3_passed_a_hold"),
-    Case("no owner", Bounds(drivers=2), "NO_OWNER", "G1_twice"),
+    Case(
+        "control end read before the ranges", GateBounds(), "CONTROL_END_FIRST", "G3_passed_a_hold"
+    ),
+    Case("no owner", GateBounds(drivers=2), "NO_OWNER", "G1_twice"),
     Case(
         "committed offset read before init",
-        Bounds(tasks=2, faults=1),
+        GateBounds(tasks=2, faults=1),
         "READ_BEFORE_INIT",
         "G1_twice",
     ),
     Case(
         "state trusted without comparing the step",
-        Bounds(tasks=2, faults=1),
+        GateBounds(tasks=2, faults=1),
         "TRUST_STATE",
         "G1_twice",
     ),
     Case(
         "a drain that ends at the log's end",
-        Bounds(),
+        GateBounds(),
         "DRAIN_TO_LOG_END",
         "G4_overtook_held",
         checks="G4",
     ),
-    Case("the same: its rows", Bounds(), "DRAIN_TO_LOG_END", "G1_lost"),
-    Case("a trim outside the lock", Bounds(), "TRIM_WITHOUT_LOCK", "G1_lost"),
+    Case("the same: its rows", GateBounds(), "DRAIN_TO_LOG_END", "G1_lost"),
+    Case("a trim outside the lock", GateBounds(), "TRIM_WITHOUT_LOCK", "G1_lost"),
+    Case(
+        "late EndTxn, transaction version 1",
+        GateBounds(events=2, commands=0, tasks=0, faults=1),
+        "LATE_END_VERSION_1",
+        "G1_lost",
+    ),
+    Case("a guard: no epoch", GuardBounds(), "NO_EPOCH", "G1_twice"),
+    Case(
+        "a guard: committed offset read before init", GuardBounds(), "READ_BEFORE_INIT", "G1_twice"
+    ),
+    Case("a guard: no comparison after a lost answer", GuardBounds(), "TRUST_STATE", "G1_twice"),
+    Case("a guard: spilled event without a row", GuardBounds(), "SPILL_WITHOUT_ROW", "G1_lost"),
+    Case(
+        "a guard: start behind a running event",
+        GuardBounds(),
+        "START_BEHIND_RUNNING",
+        "G2_started_early",
+    ),
+    Case(
+        "a guard: a drain that ends at the log's end", GuardBounds(), "DRAIN_TO_LOG_END", "G1_lost"
+    ),
 )
 
 REACHED = (
     Case(
         "reached: a driver drains what another held",
-        Bounds(events=1, drivers=2, tasks=0),
+        GateBounds(events=1, drivers=2, tasks=0),
         "SHOW_DRAIN_AFTER_TAKEOVER",
         "came_here",
     ),
     Case(
         "reached: an attempt finds what an earlier one committed",
-        Bounds(tasks=2, faults=1),
+        GateBounds(tasks=2, faults=1),
         "SHOW_SECOND_ATTEMPT",
+        "came_here",
+    ),
+    Case(
+        "reached: an owner takes over while a handler runs",
+        GuardBounds(),
+        "SHOW_RUNNING_TAKEN_OVER",
+        "came_here",
+    ),
+    Case(
+        "reached: the handlers of two owners run at once",
+        GuardBounds(),
+        "SHOW_TWO_HANDLERS",
         "came_here",
     ),
 )
 """That the model holds means little unless it comes this far."""
 
 LARGE = (
-    Case("one driver: a task is tried again, two events", Bounds(tasks=2, faults=1)),
-    Case("one driver: hold, release, hold", Bounds(commands=3, faults=1)),
-    Case("two drivers: hold and release", Bounds(events=1, drivers=2)),
-    Case("two drivers: something gets lost", Bounds(events=1, commands=1, drivers=2, faults=1)),
-    Case("two drivers: all at once", Bounds(drivers=2, tasks=2, faults=2), sampled=True),
+    Case("one driver: a task is tried again, two events", GateBounds(tasks=2, faults=1)),
+    Case("one driver: hold, release, hold", GateBounds(commands=3, faults=1)),
+    Case("two drivers: hold and release", GateBounds(events=1, drivers=2)),
+    Case("two drivers: something gets lost", GateBounds(events=1, commands=1, drivers=2, faults=1)),
+    Case(
+        "late EndTxn, transaction version 2: tasks and holds",
+        GateBounds(tasks=2, faults=2),
+        "LATE_END",
+    ),
+    Case("a guard: everything once", GuardBounds()),
+    Case("a guard: three owners", GuardBounds(events=1, owners=3)),
+    Case("a guard: two failures", GuardBounds(faults=0, failures=2)),
+    Case("a guard: replaced owners have left the group", GuardBounds(), "ALL_LEAVE"),
+    Case("a guard: the same, without an epoch", GuardBounds(), "ALL_LEAVE NO_EPOCH"),
+    Case("two drivers: all at once", GateBounds(drivers=2, tasks=2, faults=2), sampled=True),
 )
 
 
@@ -166,7 +256,8 @@ def run(case: Case) -> Outcome:
     """Let Spin write the search, compile it, and search."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="holdfast-model-") as folder:
-        _call(["spin", "-a", *case.defines(), str(MODEL)], folder)
+        model = Path(__file__).with_name(case.bounds.file)
+        _call(["spin", "-a", *case.defines(), str(model)], folder)
         options = SAMPLED if case.sampled else EXHAUSTIVE
         _call(["gcc", "-O1", "-w", *options, "-o", "pan", "pan.c"], folder)
         # -E: a process that waits for ever is a crashed one, and no error.

@@ -24,6 +24,12 @@
 /* Broken on purpose, by -D: CONTROL_END_FIRST, NO_OWNER, READ_BEFORE_INIT, TRUST_STATE,
  * DRAIN_TO_LOG_END, TRIM_WITHOUT_LOCK. */
 
+/* A retried EndTxn whose first copy arrives late, by -D: LATE_END with version 2 of transactions, where
+ * each transaction has an epoch of its own; LATE_END_VERSION_1 without (broken on purpose). */
+#ifdef LATE_END_VERSION_1
+#define LATE_END
+#endif
+
 /* To show how far the model comes, by -D: SHOW_DRAIN_AFTER_TAKEOVER, SHOW_SECOND_ATTEMPT. */
 
 /* Which promises are checked: a sum of these. */
@@ -76,6 +82,11 @@ byte member;               /* generation of the group's one static member */
 #define TASK_ID 1
 byte holder[2];            /* who initialised the transactional id last; all others are fenced */
 bit pending[2];            /* a transaction is open, and its offsets are sent */
+#ifdef LATE_END
+Position sent[2];          /* the offsets of its open transaction */
+bit late[2];               /* an EndTxn is on its way that was sent again, and answered. The
+                            * coordinator takes it while the id has still the same epoch */
+#endif
 
 /* ---- drivers ---- */
 
@@ -273,6 +284,15 @@ inline apply_step(id) {
   check_nothing_lost()
 }
 
+/* A late EndTxn of the last epoch is refused. */
+inline next_epoch(id) {
+#ifdef LATE_END
+  late[id] = 0
+#else
+  skip
+#endif
+}
+
 #define COMMITTED 1
 #define UNKNOWN 2
 #define FENCED 3
@@ -290,7 +310,13 @@ inline send_offsets(id, me, generation, number) {
 #else
   :: holder[id] == me -> pending[id] = 1; result = SENT
 #endif
+  fi;
+#ifdef LATE_END
+  if
+  :: result == SENT -> copy(sent[id], next)
+  :: else
   fi
+#endif
 }
 
 /* ...and then it is committed, unless another has aborted it. Part of an atomic block. */
@@ -301,14 +327,20 @@ inline commit(id, me) {
     if
     :: skip
     :: faults > 0 -> faults--; result = UNKNOWN   /* the answer is lost */
+#ifdef LATE_END
+    :: faults > 0 -> faults--; late[id] = 1
+#endif
     fi
+#if defined(LATE_END) && !defined(LATE_END_VERSION_1)
+    ; next_epoch(id)
+#endif
   :: result == SENT && (holder[id] != me || !pending[id]) -> result = UNKNOWN
   :: result != SENT
   fi
 }
 
 inline initialise(id, me) {   /* aborts what is open under the id, and fences who had it */
-  d_step { holder[id] = me; pending[id] = 0 }
+  d_step { holder[id] = me; pending[id] = 0; next_epoch(id) }
 }
 
 /* The committed offset is read once no transaction holds it in suspense (require_stable). */
@@ -616,14 +648,34 @@ proctype Task(byte k, d, generation, upto, control_end, end_of_held) {
 
 /* ---- the world ---- */
 
+#ifdef LATE_END
+/* An EndTxn that was answered long ago. If the coordinator takes it for the end of the open
+ * transaction, the offsets are committed before the records have arrived. */
+inline arrive_late(id) {
+  d_step {
+    late[id] = 0;
+    if
+    :: pending[id] -> pending[id] = 0; copy(committed, sent[id]); check_nothing_lost()
+    :: else
+    fi
+  }
+}
+#endif
+
 active proctype World() {
   do
   :: atomic { events < EVENTS -> sent_after[events] = commands; events++ }
   :: commands < COMMANDS -> commands++
   :: held_seen < held_end -> held_seen = held_end
   /* A transaction that nobody ends is aborted by its time-out. */
-  :: atomic { pending[DRIVER_ID] -> pending[DRIVER_ID] = 0; holder[DRIVER_ID] = 0 }
-  :: atomic { pending[TASK_ID] -> pending[TASK_ID] = 0; holder[TASK_ID] = 0 }
+  :: atomic { pending[DRIVER_ID] ->
+      pending[DRIVER_ID] = 0; holder[DRIVER_ID] = 0; next_epoch(DRIVER_ID) }
+  :: atomic { pending[TASK_ID] ->
+      pending[TASK_ID] = 0; holder[TASK_ID] = 0; next_epoch(TASK_ID) }
+#ifdef LATE_END
+  :: atomic { late[DRIVER_ID] -> arrive_late(DRIVER_ID) }
+  :: atomic { late[TASK_ID] -> arrive_late(TASK_ID) }
+#endif
   od
 }
 
