@@ -5,6 +5,7 @@ left. The processes die with the one that started them, however that one ends.
 """
 
 import os
+import random
 import re
 import signal
 import socket
@@ -13,6 +14,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,8 +24,8 @@ from confluent_kafka.admin import AdminClient
 
 from holdfast.jars import class_path
 
-START_DEADLINE_S = 60.0
-STOP_DEADLINE_S = 30.0
+START_DEADLINE_S = 180.0
+STOP_DEADLINE_S = 120.0
 
 # The kernel kills the child when the thread that started it ends: start brokers on a thread that
 # lives as long as the run does (pytest's own is one).
@@ -38,15 +40,22 @@ class BrokerFailedError(Exception):
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports on loopback that nobody listens on, different from each other."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for s in sockets:
-            s.bind(("127.0.0.1", 0))
-        return [s.getsockname()[1] for s in sockets]
-    finally:
-        for s in sockets:
-            s.close()
+    """Ports on loopback that are not in use, different from each other.
+
+    None is from the range that the kernel gives to outgoing connections: one of those could have
+    the port before the server of a test listens on it, or while that restarts.
+    """
+    ports = random.SystemRandom().sample(range(10_000, 32_000), count)
+    return ports if all(map(_is_free, ports)) else free_ports(count)
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 class BrokerProcess(ABC):
@@ -195,6 +204,14 @@ class ApacheKafka(BrokerProcess):
         self.port, self._controller_port = free_ports(2)
         self._properties = directory / "server.properties"
 
+    def prepare(self) -> None:
+        """Write settings and format the data directory, unless that was done before."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._prepare()
+
+    def wait_until_serving(self) -> None:
+        self._wait_until_serving(0)
+
     def _prepare(self) -> None:
         if self._properties.exists():
             return
@@ -264,6 +281,105 @@ class ApacheKafka(BrokerProcess):
             deadline.turn()
 
 
+class KafkaNode(ApacheKafka):
+    """One broker of a `KafkaCluster`. The first one is the controller as well."""
+
+    def __init__(
+        self, directory: Path, number: int, controller_port: int, settings: Mapping[str, object]
+    ) -> None:
+        super().__init__(directory, settings)
+        self.number = number
+        self._controller_port = controller_port
+
+    def _all_settings(self) -> dict[str, str]:
+        settings = {**super()._all_settings(), "node.id": str(self.number)}
+        if self.number != 1:
+            settings["process.roles"] = "broker"
+            settings["listeners"] = f"PLAINTEXT://{self.bootstrap}"
+        return settings
+
+    def _command(self) -> Sequence[str]:
+        return [*JVM, "-Xms96m", "-Xmx256m", "-cp", class_path("kafka"),
+                "kafka.Kafka", str(self._properties)]  # fmt: skip
+
+
+class KafkaCluster:
+    """Three brokers of Apache Kafka. The first one is the only controller, so leave it running:
+    after any of the others has died, the cluster elects leaders within about three seconds."""
+
+    def __init__(self, directory: Path, settings: Mapping[str, object] | None = None) -> None:
+        (controller_port,) = free_ports(1)
+        shared = {
+            "offsets.topic.replication.factor": 3,
+            "transaction.state.log.replication.factor": 3,
+            "share.coordinator.state.topic.replication.factor": 3,
+            # Coordinators on every broker.
+            "offsets.topic.num.partitions": 6,
+            "transaction.state.log.num.partitions": 6,
+            "default.replication.factor": 3,
+            # A broker that comes back leads again what it led.
+            "leader.imbalance.check.interval.seconds": 1,
+            "leader.imbalance.per.broker.percentage": 0,
+            # A dead follower may hold up writes for this long.
+            "replica.lag.time.max.ms": 2_000,
+            "broker.session.timeout.ms": 2_000,
+            "replica.fetch.wait.max.ms": 100,
+            **(settings or {}),
+        }
+        self.nodes = [
+            KafkaNode(directory / f"node-{n}", n, controller_port, shared) for n in (1, 2, 3)
+        ]
+
+    @property
+    def bootstrap(self) -> str:
+        return ",".join(node.bootstrap for node in self.nodes)
+
+    def node(self, number: int) -> KafkaNode:
+        return self.nodes[number - 1]
+
+    def start(self) -> Self:
+        """Start the nodes that do not run, and return once all serve."""
+        idle = [node for node in self.nodes if not node.running]
+        try:
+            with ThreadPoolExecutor(len(self.nodes)) as pool:
+                list(pool.map(KafkaNode.prepare, idle))
+            for node in idle:  # on this thread: they end with it
+                node.launch()
+            for node in idle:
+                node.wait_until_serving()
+            self._wait_for_all()
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def kill(self) -> None:
+        for node in self.nodes:
+            node.kill()
+
+    def log_text(self) -> str:
+        return "\n".join(f"node {n.number}:\n{n.log_text()[-4000:]}" for n in self.nodes)
+
+    def _wait_for_all(self) -> None:
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        deadline = time.monotonic() + START_DEADLINE_S
+        while len(admin.list_topics(timeout=START_DEADLINE_S).brokers) < len(self.nodes):
+            if time.monotonic() > deadline:
+                raise BrokerFailedError(f"the cluster is not complete in time:\n{self.log_text()}")
+            time.sleep(0.05)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill()
+
+
 class EmbeddedBroker(BrokerProcess):
     """`holdfast broker` with loopback listener. `settings` are names of `BrokerSettings`."""
 
@@ -276,6 +392,7 @@ class EmbeddedBroker(BrokerProcess):
         environment: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(directory, settings)
+        (self.port,) = free_ports(1)
         self._more_environment = dict(environment or {})
 
     _READY = re.compile(r"^Listening on (?P<host>\S+):(?P<port>\d+)$", re.MULTILINE)

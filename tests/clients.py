@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from confluent_kafka import (
     Consumer,
+    IsolationLevel,
     KafkaError,
     KafkaException,
     Message,
@@ -20,7 +21,12 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 from tests.brokers import BrokerProcess
 
-DEADLINE_S = 20.0
+import holdfast
+from holdfast.client.record import Record
+from holdfast.client.source import headers_of
+
+DEADLINE_S = 120.0
+"""Where waiting longer cannot help. Not a measure: beside other load everything takes longer."""
 
 KEPT = {"retention.ms": "-1"}
 """Topics of records with times of long ago need it, or retention takes them."""
@@ -30,7 +36,7 @@ Isolation = Literal["read_committed", "read_uncommitted"]
 T = TypeVar("T")
 
 
-def wait_until(condition: Callable[[], T], what: str, timeout: float = DEADLINE_S) -> T:
+def wait_until(condition: Callable[[], T | None], what: str, timeout: float = DEADLINE_S) -> T:
     """The first true value of `condition`; fails with `what` when the deadline passes."""
     end = time.monotonic() + timeout
     while True:
@@ -75,6 +81,28 @@ def create_topic(
     return name
 
 
+def committed_records(bootstrap: str, topic: str) -> list[Record]:
+    """All records of a topic to which no transaction is open.
+
+    Kafka acknowledges a commit before it writes the markers that make the records readable, so
+    this waits for the last marker first.
+    """
+    client = AdminClient({"bootstrap.servers": bootstrap})
+    partitions = client.list_topics(topic, DEADLINE_S).topics[topic].partitions
+    latest = {TopicPartition(topic, p): OffsetSpec.latest() for p in partitions}
+
+    def ends(isolation: IsolationLevel) -> list[int]:
+        answers = done(client.list_offsets(latest, isolation_level=isolation))
+        return [answers[partition].offset for partition in latest]
+
+    def settled() -> bool:
+        return ends(IsolationLevel.READ_COMMITTED) == ends(IsolationLevel.READ_UNCOMMITTED)
+
+    wait_until(settled, f"no open transaction in {topic}")
+    with holdfast.connect(bootstrap) as reader, reader.consumer(topic) as consumer:
+        return list(consumer.records(until="end"))
+
+
 def producer(broker: BrokerProcess, config: Config | None = None) -> Producer:
     return Producer({**connection(broker), "linger.ms": 0, "acks": "all", **(config or {})})
 
@@ -101,7 +129,7 @@ def send(
 
     def delivered(error: KafkaError | None, message: Message) -> None:
         if error is None:
-            offsets.append(message.offset())
+            offsets.append(offset_of(message))
         else:
             failures.append(error)
 
@@ -115,6 +143,11 @@ def send(
 
 
 def consumer(broker: BrokerProcess, group: str, config: Config | None = None) -> Consumer:
+    config = config or {}
+    # Members hear of a rebalance by heartbeat: often, so that tests do not wait for it. In groups
+    # of Kafka 4 the broker sets the interval, and librdkafka refuses one of the client's.
+    if config.get("group.protocol") != "consumer":
+        config = {"heartbeat.interval.ms": 300, **config}
     return Consumer(
         {
             **connection(broker),
@@ -123,9 +156,7 @@ def consumer(broker: BrokerProcess, group: str, config: Config | None = None) ->
             "enable.auto.commit": False,
             "enable.partition.eof": True,
             "fetch.wait.max.ms": 50,
-            # Members hear of a rebalance by heartbeat: often, so that tests do not wait for it.
-            "heartbeat.interval.ms": 300,
-            **(config or {}),
+            **config,
         }
     )
 
@@ -169,9 +200,9 @@ def to_end(client: Consumer, partitions: int) -> list[Message]:
         error = message.error()
         if error is None:
             found.append(message)
-            ended.discard(message.partition())
+            ended.discard(partition_of(message))
         elif error.code() == KafkaError._PARTITION_EOF:
-            ended.add(message.partition())
+            ended.add(partition_of(message))
         elif not error.retriable():
             raise KafkaException(error)
     return found
@@ -182,14 +213,33 @@ def next_record(client: Consumer) -> Message:
 
     def record() -> Message | None:
         message = client.poll(0.2)
-        if message is None or message.error() is None:
+        error = None if message is None else message.error()
+        if error is None:
             return message
-        if message.error().code() != KafkaError._PARTITION_EOF:
-            raise KafkaException(message.error())
+        if error.code() != KafkaError._PARTITION_EOF:
+            raise KafkaException(error)
         return None
 
-    found = wait_until(record, "a record")
-    assert found is not None
+    return wait_until(record, "a record")
+
+
+def offset_of(message: Message) -> int:
+    offset = message.offset()
+    assert offset is not None
+    return offset
+
+
+def partition_of(message: Message) -> int:
+    partition = message.partition()
+    assert partition is not None
+    return partition
+
+
+def raw_headers(message: Message) -> list[tuple[str, bytes | None]]:
+    found: list[tuple[str, bytes | None]] = []
+    for name, value in headers_of(message):
+        assert not isinstance(value, str)
+        found.append((name, value))
     return found
 
 
@@ -198,7 +248,7 @@ def values(messages: Iterable[Message]) -> list[bytes | None]:
 
 
 def offsets(messages: Iterable[Message]) -> list[int]:
-    return [m.offset() for m in messages]
+    return [offset_of(m) for m in messages]
 
 
 def committed(

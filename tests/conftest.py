@@ -1,4 +1,4 @@
-"""Brokers for tests, and what every test wants of them.
+"""Brokers, topics and groups for tests.
 
 `kafka` is one broker of each kind for the whole run, shared by all tests: use names of your own
 (`topic`). Tests that stop, kill or fill a broker take `fresh_kafka`, which nobody shares. `spark`
@@ -6,15 +6,35 @@ is one session for the whole run, too: a process can have but one.
 """
 
 import gc
+import os
 import re
+import signal
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
-from tests.brokers import ApacheKafka, BrokerProcess, EmbeddedBroker
+from tests.brokers import ApacheKafka, BrokerProcess, EmbeddedBroker, KafkaCluster
 
-from holdfast.pipeline.session import create_session
+from holdfast.pipeline.spark.session import create_session
+
+pytest_plugins = ["tests.parallel"]
+
+# A shell starts background jobs with SIGINT ignored, and children inherit that: tests that press
+# Ctrl-C would wait in vain.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Spark's JVMs live for a minute or two here. The second compiler would take 40 % of their CPU time
+# (a file of backfill tests: 92 s with it, 54 s without), and its code would hardly run.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+# A test asserts an outcome, never a speed: beside load one example may take half a second.
+settings.register_profile(
+    "beside load", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("beside load")
 
 KINDS = {"apache": ApacheKafka, "embedded": EmbeddedBroker}
 
@@ -29,6 +49,14 @@ def apache_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKaf
 def embedded_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
     with EmbeddedBroker(tmp_path_factory.mktemp("embedded")) as broker:
         yield broker
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
+    """Three brokers of Apache Kafka for one file, because they use a sixth of a core at rest. Tests
+    that kill one start it again."""
+    with KafkaCluster(tmp_path_factory.mktemp("cluster")) as started:
+        yield started
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -73,7 +101,7 @@ def topic(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def group(request: pytest.FixtureRequest) -> str:
-    """The same for a consumer group."""
+    """A name for a consumer group that no other test uses."""
     return unique_name(f"group-{request.node.name}")
 
 
@@ -83,9 +111,11 @@ def unique_name(stem: str) -> str:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the logs of the brokers that a failed test used."""
-    report: pytest.TestReport = yield
+    report = yield
     if report.failed:
         for name, value in getattr(item, "funcargs", {}).items():
             if isinstance(value, BrokerProcess):

@@ -39,8 +39,8 @@ def request_body(api: Api, version: int, frame: bytes) -> int:
     """Where the body of a request begins."""
     position = 10 + max(struct.unpack_from(">h", frame, 8)[0], 0)
     if version >= api.first_flexible:
-        position = skip_tagged_fields(memoryview(frame), position)
-    return position
+        return skip_tagged_fields(memoryview(frame), int(position))
+    return int(position)
 
 
 def response_body(api: Api, version: int, frame: bytes) -> int:

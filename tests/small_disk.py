@@ -35,7 +35,7 @@ def mount(folder: Path, size: str) -> Iterator[Path]:
 
 @contextmanager
 def mounted(folder: Path, size: str) -> Iterator[Path]:
-    """The same for a test, which is skipped where none can be mounted."""
+    """A small disk for a test, which is skipped where none can be mounted."""
     with ExitStack() as stack:
         try:
             stack.enter_context(mount(folder, size))
@@ -45,12 +45,12 @@ def mounted(folder: Path, size: str) -> Iterator[Path]:
 
 
 def resize(folder: Path, size: str) -> None:
-    """What is mounted there has that size from now on."""
+    """Changes the size of the mounted disk."""
     subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
 
 
 def leave_no_room(folder: Path) -> None:
-    """What is mounted there takes not a byte more. Somebody may write to it meanwhile: then it
+    """Fills the mounted disk to the last byte. Another process may write to it meanwhile: then it
     cannot be as small as it was to be, and is looked at again."""
     for patience in reversed(range(_LOOKS)):
         used = os.statvfs(folder)

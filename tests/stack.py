@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import psutil
-from tests.brokers import DIES_WITH_PARENT
+from tests.brokers import DIES_WITH_PARENT, free_ports
 from tests.clients import wait_until
 
-UP_WITHIN_S = 240.0
+UP_WITHIN_S = 400.0
 """A deadline, not a measure: two starts of Spark beside whatever else runs."""
 
 
@@ -18,9 +18,11 @@ class Up:
 
     def __init__(self, folder: Path, *flags: str) -> None:
         self._log = folder / "up.log"
+        names = ("--broker-port", "--metrics-port", "--web-port")
+        ports = [f"{name}={port}" for name, port in zip(names, free_ports(3), strict=True)]
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [*DIES_WITH_PARENT, sys.executable, "-m", "holdfast.cli", "up", *flags],
+                [*DIES_WITH_PARENT, sys.executable, "-m", "holdfast.cli", "up", *ports, *flags],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd=folder,
@@ -52,10 +54,15 @@ class Up:
             self.process.wait(60)
 
     def kill(self) -> None:
-        """End it with all that it has started, at once: how it ends well is tested elsewhere."""
-        parent = psutil.Process(self.process.pid)
-        everyone = [parent, *parent.children(recursive=True)]
-        for process in everyone:  # the parent first, so that it starts nobody again
+        """Kills it and all its children."""
+        if self.process.poll() is not None:
+            return
+        try:
+            parent = psutil.Process(self.process.pid)
+            everyone = [parent, *parent.children(recursive=True)]
+        except psutil.NoSuchProcess:  # it has ended since: the test's own error is to be seen
+            return
+        for process in everyone:  # the parent first, so that it restarts no child
             try:
                 process.kill()
             except psutil.NoSuchProcess:

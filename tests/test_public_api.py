@@ -8,19 +8,20 @@ import pytest
 
 import holdfast
 from holdfast import errors
+from holdfast.client.consumer import Consumer, ConsumerOptions
+from holdfast.client.producer import Producer, ProducerOptions
 
 EXPORTED = {
     "AsyncConsumer", "AsyncProducer", "Client", "Consumer", "Delivered", "Delivery", "Effect",
-    "FailurePolicy", "Flow", "HoldfastError", "KeyStatus", "Producer", "Receipt", "Record",
-    "TerminalError", "TransientError", "connect",
+    "Event", "FailurePolicy", "Flow", "Guard", "Hold", "HoldfastError", "KeyStatus", "Producer",
+    "Receipt", "Record", "Skip", "TerminalError", "TransientError", "connect",
 }  # fmt: skip
 
 SIGNATURES = {
     "connect": "(bootstrap, *, client_id, connect_timeout, request_timeout, kafka, config_file)",
     "Client.send": "(self, topic, value, key, headers, timestamp, partition)",
-    "Client.producer": "(self, *, transactional_id, delivery_timeout, kafka)",
-    "Client.consumer": "(self, topics, *, group, start, partitions, auto_commit, commit_interval, "
-    "commit_count, kafka)",
+    "Client.producer": "(self, **options)",
+    "Client.consumer": "(self, topics, **options)",
     "Client.async_producer": "(self, **options)",
     "Client.async_consumer": "(self, topics, **options)",
     "Client.flow": "(self, name)",
@@ -42,19 +43,29 @@ SIGNATURES = {
     "Consumer.close": "(self)",
     "AsyncProducer.send": "(self, topic, value, key, headers, timestamp, partition)",
     "AsyncProducer.flush": "(self)",
+    "AsyncProducer.transaction": "(self)",
+    "AsyncProducer.close": "(self)",
     "AsyncConsumer.records": "(self, *, until, limit)",
     "AsyncConsumer.run": "(self, handler, *, dead_letter, policy, until, limit)",
     "AsyncConsumer.seek": "(self, where, *, topic, partition)",
     "AsyncConsumer.commit": "(self)",
-    "Flow.create": "(self, *, partitions, start, overflow, limits, schema, masks, event_id, "
-    "checks)",
+    "AsyncConsumer.stop": "(self)",
+    "AsyncConsumer.close": "(self)",
+    "Flow.create": "(self, **options)",
     "Flow.describe": "(self)",
-    "Flow.hold": "(self, key, *, reason, expires_in, actor, command_id)",
-    "Flow.release": "(self, key, *, pace, actor, command_id)",
-    "Flow.dead_letter": "(self, key, *, reason, actor, command_id)",
+    "Flow.hold": "(self, key, *, reason, expires_in, name, actor, command_id)",
+    "Flow.release": "(self, key, *, pace, holds, every, reason, actor, command_id)",
+    "Flow.create_guard": "(self, topic, *, start, attempts, backoff, then, overflow, limits, "
+    "masks, require_reasons)",
+    "Flow.dead_letter": "(self, key, *, reason, first, actor, command_id)",
     "Flow.void": "(self, offset, *, reason, actor)",
     "Flow.status": "(self, key)",
     "Flow.held": "(self)",
+    "Guard.handler": "(self, attempts, backoff, then, timeout, at_once)",
+    "Guard.run": "(self, client)",
+    "Guard.stop": "(self)",
+    "Event.json": "(self)",
+    "Event.send": "(self, topic, value, key, headers, partition)",
     "Receipt.wait": "(self, timeout)",
     "Record.json": "(self)",
     "Record.text": "(self)",
@@ -85,6 +96,7 @@ ERRORS = {
     "EventsLostError": "TerminalError",
     "GateStoppedError": "TerminalError",
     "StaleStateError": "TransientError",
+    "UndeliveredWarning": "RuntimeWarning",
 }
 
 
@@ -108,6 +120,15 @@ def test_signatures(path: str) -> None:
     assert shape(path) == SIGNATURES[path]
 
 
+@pytest.mark.parametrize(
+    ("options", "kind"), [(ProducerOptions, Producer), (ConsumerOptions, Consumer)]
+)
+def test_options_are_those_of_the_class(options: type, kind: type) -> None:
+    parameters = inspect.signature(kind).parameters.values()
+    keywords = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY}
+    assert options.__annotations__.keys() == keywords
+
+
 def test_the_tree_of_errors() -> None:
     found = {
         name: kind.__bases__[0].__name__
@@ -117,7 +138,7 @@ def test_the_tree_of_errors() -> None:
     assert found == {name: base for name, base in ERRORS.items() if base is not None}
 
 
-def test_what_is_not_exported_is_not_there() -> None:
+def test_names_outside_the_public_api_are_missing() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         holdfast.nonsense  # noqa: B018
 

@@ -15,6 +15,7 @@ from kafka.protocol.consumer import (
     FetchRequest,
     HeartbeatRequest,
     JoinGroupRequest,
+    OffsetFetchRequest,
     SyncGroupRequest,
 )
 from kafka.protocol.metadata import FindCoordinatorRequest
@@ -23,9 +24,11 @@ from kafka.protocol.producer import (
     EndTxnRequest,
     InitProducerIdRequest,
     ProduceRequest,
+    TxnOffsetCommitRequest,
 )
 from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
 from tests.brokers import BrokerProcess
+from tests.clients import DEADLINE_S
 
 # kafka-python builds its messages from schemas at run time: they have no static types.
 Request = Any
@@ -38,7 +41,7 @@ NOT_COORDINATOR_YET = (14, 15, 16)
 class Wire:
     """One connection. `ask` sends a request in the version named and returns the reply."""
 
-    def __init__(self, broker: BrokerProcess, timeout: float = 15.0) -> None:
+    def __init__(self, broker: BrokerProcess, timeout: float = DEADLINE_S) -> None:
         self._socket = socket.create_connection(("127.0.0.1", broker.port), timeout)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._correlation = itertools.count(1)
@@ -244,7 +247,7 @@ def load_group(wire: Wire, group: str) -> None:
 def init_producer(
     wire: Wire, transactional_id: str | None = None, timeout_ms: int = 60_000
 ) -> tuple[int, int]:
-    """-> (producer id, epoch). Waits while the coordinator is still busy with the id."""
+    """Returns producer id and epoch. Waits while the coordinator is still busy with the id."""
     while True:
         reply = wire.ask(
             InitProducerIdRequest(
@@ -267,7 +270,7 @@ def add_partitions(
     topic: str,
     partitions: Sequence[int] = (0,),
 ) -> int:
-    """-> error code of the first partition. Waits while an earlier transaction is completed."""
+    """Returns the error code of the first partition. Waits for an earlier transaction."""
     topics = AddPartitionsToTxnRequest.AddPartitionsToTxnTopic
     while True:
         reply = wire.ask(
@@ -286,7 +289,7 @@ def add_partitions(
 def end_transaction(
     wire: Wire, transactional_id: str, producer: tuple[int, int], commit: bool
 ) -> int:
-    """-> error code"""
+    """Returns the error code."""
     reply = wire.ask(
         EndTxnRequest(
             version=3, transactional_id=transactional_id, producer_id=producer[0],
@@ -294,6 +297,74 @@ def end_transaction(
         )
     )  # fmt: skip
     return int(reply.error_code)
+
+
+def transactional_batch(
+    owner: tuple[int, int], values: list[bytes | None], sequence: int = 0
+) -> bytes:
+    return batch(
+        values, producer_id=owner[0], epoch=owner[1], sequence=sequence, transactional=True
+    )
+
+
+def produce_in(
+    wire: Wire,
+    transactional_id: str | None,
+    topic: str,
+    records: bytes,
+    partition: int = 0,
+    version: int = 9,
+) -> int:
+    """Produce inside a transaction; while an earlier one is being completed, try again."""
+    code = CONCURRENT_TRANSACTIONS
+    while code == CONCURRENT_TRANSACTIONS:
+        reply = produce(
+            wire, topic, records, partition=partition, transactional_id=transactional_id,
+            version=version,
+        )  # fmt: skip
+        code = int(reply.error_code)
+    return code
+
+
+def txn_commit(
+    wire: Wire,
+    transactional_id: str,
+    owner: tuple[int, int],
+    group: str,
+    offset: int,
+    version: int = 3,
+) -> int:
+    """Commit an offset of partition 0 of the topic that has the transactional id's name."""
+    topics = TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic
+    reply = wire.ask(
+        TxnOffsetCommitRequest(
+            version=version, transactional_id=transactional_id, group_id=group,
+            producer_id=owner[0], producer_epoch=owner[1], generation_id=-1, member_id="",
+            group_instance_id=None,
+            topics=[topics(version=version, name=transactional_id, partitions=[
+                topics.TxnOffsetCommitRequestPartition(
+                    version=version, partition_index=0, committed_offset=offset,
+                    committed_leader_epoch=-1, committed_metadata="",
+                )
+            ])],
+        )
+    )  # fmt: skip
+    return int(reply.topics[0].partitions[0].error_code)
+
+
+def offset_of(wire: Wire, group: str, topic: str, stable: bool) -> tuple[int, int]:
+    """Returns the error code and the committed offset of partition 0."""
+    asked = OffsetFetchRequest.OffsetFetchRequestTopic
+    reply = wire.ask(
+        OffsetFetchRequest(
+            version=7, group_id=group, require_stable=stable,
+            topics=[asked(version=7, name=topic, partition_indexes=[0])],
+        )
+    )  # fmt: skip
+    if reply.error_code != 0:
+        return int(reply.error_code), -1
+    (partition,) = reply.topics[0].partitions
+    return int(partition.error_code), int(partition.committed_offset)
 
 
 def join(

@@ -1,4 +1,4 @@
-"""What axe-core finds on a page that keeps people from using it."""
+"""Accessibility problems of a page, found by axe-core."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def serious(page: Page, rules: list[str] | None = None) -> list[str]:
 
 
 def serious_in_both_themes(page: Page) -> list[str]:
-    """The same, of a page in the light; what changes in the dark is looked at there, too."""
+    """Checks a page in the light theme, and what differs in the dark theme."""
     light = serious(page)
     page.emulate_media(color_scheme="dark")
     dark = serious(page, ["color-contrast"])

@@ -3,6 +3,8 @@
 import os
 import shutil
 
+from playwright.sync_api import APIResponse, Page
+
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu"]
 
 
@@ -15,3 +17,9 @@ def find_chromium() -> str:
         "(Debian: apt-get install chromium fonts-liberation); or name one with CHROMIUM=..."
     )
     return found
+
+
+def fetch(page: Page, path: str) -> APIResponse:
+    """A page as the server renders it. The server may just have closed an idle connection, so a
+    reset one is tried again."""
+    return page.request.get(path, max_retries=3)

@@ -12,11 +12,16 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 from playwright.sync_api import expect as playwright_expect
+from tests.brokers import EmbeddedBroker
 from tests.browser.chromium import FLAGS, find_chromium
 from tests.clients import wait_until
+from tests.integration.pipeline.world import World, running
+from tests.integration.web.instances import serving
 from tests.stack import UP_WITHIN_S, Up
 
 import holdfast
+from holdfast.access.roles import Role
+from holdfast.access.token_log import TokenLog
 from holdfast.client.client import Client
 
 FLOW = "orders"
@@ -64,7 +69,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Watched:
-    """What no page may do: complain, open a dialog, or ask another host."""
+    """Errors in the console, dialogs and requests to other hosts: no page may cause them."""
 
     def __init__(self, context: BrowserContext, url: str) -> None:
         self.complaints: list[str] = []
@@ -135,3 +140,59 @@ def processed_of(stack: Stack, key: str, count: int) -> list[str]:
 
     wait_until(lambda: len(found()) >= count, f"{count} events of {key} that came out", 120)
     return found()
+
+
+@dataclass(frozen=True)
+class Office:
+    """A flow with a gate (without Spark), a dashboard that asks for tokens, and two operators."""
+
+    world: World
+    url: str
+    tokens: dict[str, str]
+
+    @property
+    def flow(self) -> str:
+        return self.world.flow.name
+
+
+@pytest.fixture(scope="package")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    with EmbeddedBroker(tmp_path_factory.mktemp("office")) as broker:
+        world = World(broker, 1)
+        log = TokenLog(world.client)
+        tokens = {
+            name: log.create(name, Role.OPERATOR, created_by="tests")[1] for name in ("ana", "ben")
+        }
+        with running(world), serving(broker) as instance:
+            path = f"/flows/{world.flow.name}"
+            wait_until(lambda: instance.status(path, token=tokens["ana"]) == 200, "the flow's page")
+            yield Office(world, str(instance.base_url).rstrip("/"), tokens)
+
+
+Enter = Callable[..., Page]
+
+
+@pytest.fixture
+def enter(browser: Browser, office: Office) -> Iterator[Enter]:
+    """Signs a person in, in a browser of their own, and opens a page. Watched, unless the test
+    provokes an answer that a browser complains about by itself."""
+    made: list[tuple[BrowserContext, Watched | None]] = []
+
+    def open_page(name: str, path: str, *, watched: bool = True) -> Page:
+        context = browser.new_context(
+            base_url=office.url, viewport={"width": 1440, "height": 900}, reduced_motion="reduce"
+        )
+        context.set_default_timeout(DEADLINE_MS)
+        made.append((context, Watched(context, office.url) if watched else None))
+        page = context.new_page()
+        page.goto(path)
+        page.get_by_label("Token").fill(office.tokens[name])
+        page.get_by_role("button", name="Sign in").click()
+        playwright_expect(page.locator("#live")).to_contain_text("Live")
+        return page
+
+    yield open_page
+    complaints = [each for _, watched in made if watched for each in watched.complaints]
+    for context, _ in made:
+        context.close()
+    assert not complaints

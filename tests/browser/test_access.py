@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.browser.axe import serious, serious_in_both_themes
 from tests.browser.conftest import FLOW, NewContext, Stack
+from tests.clients import DEADLINE_S
 
 from holdfast.dashboard.navigation import SECTIONS
 
@@ -24,11 +25,13 @@ PAGES = {
 def something_to_show(stack: Stack) -> None:
     """A key with every kind of thing, and a dead letter."""
     flow = stack.flow()
-    flow.hold("axe-key", reason="to look at", expires_in=3000, actor="tests").wait(60)
+    flow.hold("axe-key", reason="to look at", expires_in=3000, actor="tests").wait(DEADLINE_S)
     for number in range(3):
-        stack.client.send(f"{FLOW}.events", {"type": "one", "n": number}, key="axe-key").result(30)
-    flow.dead_letter("axe-key", reason="to look at", actor="tests").wait(60)
-    stack.client.send(f"{FLOW}.events", {"type": "two"}, key="axe-key").result(30)
+        stack.client.send(f"{FLOW}.events", {"type": "one", "n": number}, key="axe-key").result(
+            DEADLINE_S
+        )
+    flow.dead_letter("axe-key", reason="to look at", actor="tests").wait(DEADLINE_S)
+    stack.client.send(f"{FLOW}.events", {"type": "two"}, key="axe-key").result(DEADLINE_S)
 
 
 @pytest.mark.usefixtures("something_to_show")
@@ -61,12 +64,12 @@ def test_dialogs_and_phone_pass_axe_too(new_context: NewContext) -> None:
     expect(page.get_by_role("heading", name="Groups and lag")).to_be_visible()
 
 
-def test_page_that_is_none_says_so_and_leads_on(browser: Browser, stack: Stack) -> None:
+def test_unknown_page_shows_an_error_with_links(browser: Browser, stack: Stack) -> None:
     # Not watched: a browser complains by itself about an answer that is an error.
     context = browser.new_context(base_url=stack.url, reduced_motion="reduce")
     page = context.new_page()
     page.goto("/flows/there-is-none")
-    expect(page.get_by_role("heading", name="There is no such thing")).to_be_visible()
+    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
     assert not serious_in_both_themes(page)
     page.get_by_role("link", name="Go to the overview").click()
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
@@ -80,7 +83,7 @@ def focused(page: Page) -> str:
 def test_key_is_held_and_released_by_keyboard_alone(new_context: NewContext, stem: str) -> None:
     key = f"{stem}-keys"
     page = new_context(width=1024, height=768).new_page()
-    page.goto(f"/flows/{FLOW}?q={stem}")
+    page.goto(f"/flows/{FLOW}?text={stem}")
     page.keyboard.press("/")
     assert focused(page) == "find"
     page.locator("#find").blur()

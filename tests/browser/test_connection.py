@@ -1,4 +1,4 @@
-"""A page that loses its connection says so, and mends itself."""
+"""A page reports a lost connection and reconnects."""
 
 from playwright.sync_api import Browser, expect
 from tests.browser.conftest import FLOW, Stack
@@ -9,7 +9,7 @@ def test_page_reconnects_after_web_was_restarted(browser: Browser, stack: Stack,
     # Not watched: a browser complains by itself about a server that is away.
     context = browser.new_context(base_url=stack.url, viewport={"width": 1440, "height": 900})
     page = context.new_page()
-    page.goto(f"/flows/{FLOW}?q={stem}")
+    page.goto(f"/flows/{FLOW}?text={stem}")
     sign = page.locator("#live")
     expect(sign).to_contain_text("Live")
     before = stack.up.child("web")

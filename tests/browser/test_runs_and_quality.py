@@ -2,11 +2,12 @@
 
 from playwright.sync_api import Page, expect
 from tests.browser.axe import serious, serious_in_both_themes
+from tests.browser.chromium import fetch
 from tests.browser.conftest import FLOW, Stack
-from tests.clients import wait_until
+from tests.clients import DEADLINE_S, wait_until
 
 from holdfast.client.connection import Connection
-from holdfast.client.quality import store_report
+from holdfast.client.runs import store_report
 from holdfast.client.settings import ClientSettings
 from holdfast.flows.quality import CheckResult, QualityReport
 
@@ -17,13 +18,13 @@ RUN_WITHIN_MS = 180_000
 def test_replay_is_asked_for_followed_to_its_end_and_listed(
     page: Page, stack: Stack, stem: str
 ) -> None:
-    stack.client.send(f"{FLOW}.events", {"type": "again"}, key=f"{stem}-again").result(30)
+    stack.client.send(f"{FLOW}.events", {"type": "again"}, key=f"{stem}-again").result(DEADLINE_S)
     page.goto(f"/runs?flow={FLOW}")
     page.get_by_role("button", name="Replay").click()
     dialog = page.get_by_role("dialog", name=f"Replay events of {FLOW}")
-    dialog.get_by_label("Keys").fill(f"{stem}-again")
+    dialog.get_by_role("textbox", name="Keys").fill(f"{stem}-again")
     assert not serious(page), "replay dialog"
-    expect(dialog.get_by_label("Only say what would be sent")).to_be_checked()
+    expect(dialog.get_by_label("Dry run: only show what would be sent")).to_be_checked()
     dialog.get_by_role("button", name="Replay").click()
 
     body = page.locator("#run")
@@ -41,17 +42,21 @@ def test_replay_is_asked_for_followed_to_its_end_and_listed(
     assert not serious(page), "backfill dialog"
 
 
-def test_checks_are_shown_with_their_verdicts_what_failed_first(
+def test_checks_are_shown_with_verdicts_failed_ones_first(
     page: Page, stack: Stack, stem: str
 ) -> None:
     never, failed = f"a-{stem}", f"b-{stem}"
     for name in (never, failed):
         stack.client.flow(name).create(partitions=1, checks=["required id", "fresh 1h"])
-        wait_until(lambda name=name: page.request.get(f"/flows/{name}").ok, f"the flow {name}")
+
+        def shown(name: str = name) -> bool:
+            return fetch(page, f"/flows/{name}").ok
+
+        wait_until(shown, f"the flow {name}")
     page.goto("/quality")
     card = page.get_by_role("region", name=never)
     expect(card.get_by_text("Not run", exact=True)).to_be_visible()
-    expect(card).to_contain_text("It declares: required id; fresh 1h")
+    expect(card).to_contain_text("Declared checks: required id; fresh 1h")
 
     results = (
         CheckResult("required id", False, 5, 2, f"2 events lack it <b>{stem}</b>"),
@@ -59,7 +64,7 @@ def test_checks_are_shown_with_their_verdicts_what_failed_first(
     )
     connection = Connection(ClientSettings(bootstrap=stack.broker))
     store_report(connection, QualityReport(failed, 1_767_225_600_000, 5, results))
-    wait_until(lambda: "2 events lack it" in page.request.get("/quality").text(), "the report")
+    wait_until(lambda: "2 events lack it" in fetch(page, "/quality").text(), "the report")
     page.goto("/quality")
     names = page.locator("main section h2").all_inner_texts()
     assert names.index(failed) < names.index(never)

@@ -42,7 +42,7 @@ def sign_in(page: Page, token: str) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
-def test_one_who_signs_in_comes_to_the_page_that_was_asked_for_and_can_leave(
+def test_sign_in_leads_to_the_requested_page_and_sign_out_works(
     new_context: NewContext, closed: tuple[str, dict[Role, str]]
 ) -> None:
     address, tokens = closed
@@ -65,7 +65,7 @@ def test_one_who_signs_in_comes_to_the_page_that_was_asked_for_and_can_leave(
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_viewer_on_a_phone_can_sign_in_and_is_offered_nothing_that_acts(
+def test_viewer_on_a_phone_can_sign_in_and_sees_no_commands(
     new_context: NewContext, closed: tuple[str, dict[Role, str]]
 ) -> None:
     address, tokens = closed
@@ -81,7 +81,7 @@ def test_viewer_on_a_phone_can_sign_in_and_is_offered_nothing_that_acts(
     assert not serious_in_both_themes(page), "a viewer's flow"
 
 
-def test_form_says_what_is_wrong_with_a_token(
+def test_sign_in_form_explains_an_invalid_token(
     browser: Browser, closed: tuple[str, dict[Role, str]]
 ) -> None:
     # Not watched: a browser complains by itself about a request that was refused.
@@ -92,6 +92,6 @@ def test_form_says_what_is_wrong_with_a_token(
     sign_in(page, "hf_nonsense")
     field = page.get_by_label("Token")
     expect(field).to_have_attribute("aria-invalid", "true")
-    expect(page.get_by_role("alert")).to_contain_text("does not hold")
+    expect(page.get_by_role("alert")).to_contain_text("is not valid")
     assert not serious_in_both_themes(page), "sign in, refused"
     context.close()

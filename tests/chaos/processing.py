@@ -41,7 +41,7 @@ ASSIGNORS = ["range", "cooperative-sticky"]
 
 @dataclass
 class Ledger:
-    """What all members together have processed, and every broken promise."""
+    """The messages that all members have processed, and every broken promise."""
 
     finished: dict[int, set[int]] = field(
         default_factory=lambda: {p: set() for p in range(PARTITIONS)}

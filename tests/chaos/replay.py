@@ -20,14 +20,14 @@ from tests.clients import wait_until
 from tests.integration.runs.lake import KEYS, Lake, running
 
 from holdfast.client.positions import Offsets, Partition
+from holdfast.flows.run_specs import Replay
 from holdfast.flows.runs import RunState
-from holdfast.flows.work import Replay
-from holdfast.pipeline.session import create_session
+from holdfast.pipeline.spark.session import create_session
 
 BROKERS = {"apache": ApacheKafka, "embedded": EmbeddedBroker}
 PATIENCE_S = 600.0
 LATE_S = 2.0
-"""What a run that is late makes up for."""
+"""The longest delay that a late run catches up."""
 TURN_S = 0.25
 """Events are sent in portions that last this long."""
 LOOK_S = 0.1

@@ -7,7 +7,7 @@ from tests.brokers import BrokerProcess
 from tests.clients import committed, create_topic
 
 
-async def test_it_produces_consumes_and_commits(
+async def test_client_produces_consumes_and_commits(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     create_topic(kafka, topic, partitions=2)
@@ -50,7 +50,9 @@ async def test_two_of_its_members_share_a_topic(
             await asyncio.sleep(0.1)
 
 
-async def test_its_transactions_are_atomic(kafka: BrokerProcess, topic: str, group: str) -> None:
+async def test_transactions_of_this_client_are_atomic(
+    kafka: BrokerProcess, topic: str, group: str
+) -> None:
     create_topic(kafka, topic)
     producer = AIOKafkaProducer(bootstrap_servers=kafka.bootstrap, transactional_id=topic)
     async with producer:

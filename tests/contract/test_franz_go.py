@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.brokers import BrokerProcess
-from tests.clients import committed, create_topic, read, values, wait_until
+from tests.clients import DEADLINE_S, committed, create_topic, read, values, wait_until
 
 SOURCE = Path(__file__).parent / "franz"
 
@@ -24,13 +24,13 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return binary
 
 
-def test_it_produces_consumes_commits_and_transacts(
+def test_client_produces_consumes_commits_and_transacts(
     kafka: BrokerProcess, topic: str, group: str, program: Path
 ) -> None:
     create_topic(kafka, topic)
     done = subprocess.run(
         [str(program), kafka.bootstrap, topic, group],
-        capture_output=True, text=True, timeout=90, check=False,
+        capture_output=True, text=True, timeout=DEADLINE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines() == [

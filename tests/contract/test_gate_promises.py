@@ -106,7 +106,7 @@ def test_committed_never_shows_an_offset_older_than_a_committed_transaction(
     member.close()
 
 
-def test_init_transactions_aborts_what_a_dead_producer_left_open(
+def test_init_transactions_aborts_the_open_transaction_of_a_dead_producer(
     kafka: BrokerProcess, topic: str
 ) -> None:
     create_topic(kafka, topic)
@@ -199,7 +199,7 @@ def test_group_and_transaction_state_are_back_after_kill_9_as_acknowledged(
 def test_nothing_is_visible_before_it_is_acknowledged_to_the_producer(
     kafka: BrokerProcess, topic: str
 ) -> None:
-    """What a reader has seen is never lost: seen implies below the high watermark.
+    """A record that a reader has seen is never lost: it is below the high watermark.
 
     That the embedded broker's high watermark is never ahead of the disk is shown where a disk can
     be made to fail: tests/unit/broker and tests/integration/broker/test_disk.py.

@@ -124,11 +124,11 @@ def test_a_static_member_that_comes_back_causes_no_rebalance(
     assert assigned(first) == ALL_SIX - before
 
 
-def test_a_member_that_falls_silent_loses_its_place_when_its_session_ends(
+def test_silent_member_is_removed_when_its_session_ends(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     create_topic(kafka, topic)
-    with Wire(kafka) as silent, Wire(kafka, timeout=30) as other:
+    with Wire(kafka) as silent, Wire(kafka, timeout=DEADLINE_S) as other:
         dead = join(silent, group, session_ms=6_000)
         assert dead.error_code == 0
         assert sync(silent, group, dead, assignments=[(dead.member_id, b"x")]).error_code == 0
@@ -139,7 +139,7 @@ def test_a_member_that_falls_silent_loses_its_place_when_its_session_ends(
         assert heartbeat(silent, group, dead) == UNKNOWN_MEMBER_ID
 
 
-def test_a_heartbeat_tells_members_of_a_rebalance(kafka: BrokerProcess, group: str) -> None:
+def test_heartbeat_reports_a_rebalance_to_members(kafka: BrokerProcess, group: str) -> None:
     with Wire(kafka) as one, Wire(kafka) as two:
         first = join(one, group)
         sync(one, group, first, assignments=[(first.member_id, b"x")])
@@ -196,7 +196,7 @@ def test_a_group_resumes_where_it_committed(kafka: BrokerProcess, topic: str, gr
         client.subscribe([topic])
         for _ in range(4):
             message = next_record(client)
-        client.commit(message, asynchronous=False)
+        client.commit(message=message, asynchronous=False)
     assert committed(kafka, group, topic) == 4
     with open_consumer(kafka, group) as client:
         client.subscribe([topic])
@@ -231,7 +231,7 @@ def test_a_committed_offset_may_go_back(kafka: BrokerProcess, topic: str, group:
     assert committed(kafka, group, topic) == 2
 
 
-def test_lag_is_the_end_less_what_is_committed(
+def test_lag_is_the_end_minus_the_committed_offset(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     create_topic(kafka, topic)
@@ -268,7 +268,7 @@ def test_a_pattern_subscribes_to_every_topic_it_matches(
     )
 
 
-def test_commits_of_strangers_and_of_old_generations_are_refused(
+def test_commits_of_unknown_members_and_old_generations_are_refused(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     create_topic(kafka, topic)
@@ -329,7 +329,7 @@ def test_a_static_member_is_removed_by_its_instance_id(kafka: BrokerProcess, gro
         assert heartbeat(wire, group, member, instance="gate") == UNKNOWN_MEMBER_ID
 
 
-def test_nothing_committed_is_told_as_minus_one(
+def test_missing_committed_offset_is_reported_as_minus_one(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     create_topic(kafka, topic)
@@ -346,7 +346,7 @@ def test_nothing_committed_is_told_as_minus_one(
         assert (partition.error_code, partition.committed_offset) == (0, -1)
 
 
-def test_an_offset_of_a_topic_that_is_not_there_cannot_be_committed(
+def test_offset_of_an_unknown_topic_cannot_be_committed(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     with open_consumer(kafka, group) as client:

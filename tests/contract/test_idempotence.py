@@ -28,7 +28,7 @@ def test_a_batch_sent_twice_is_answered_with_its_first_offset_and_stored_once(
     assert values(read(kafka, topic)) == [b"a", b"b", b"c", b"d"]
 
 
-def test_the_last_five_batches_are_known_again(kafka: BrokerProcess, topic: str) -> None:
+def test_retries_of_the_last_five_batches_are_recognised(kafka: BrokerProcess, topic: str) -> None:
     create_topic(kafka, topic)
     with Wire(kafka) as wire:
         producer_id, epoch = init_producer(wire)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.brokers import JVM, BrokerProcess
 from tests.clients import (
+    DEADLINE_S,
     committed,
     create_topic,
     offsets,
@@ -40,7 +41,7 @@ def run(main: str, *arguments: str, text: str = "") -> str:
     """Run a tool to its end. -> what it printed"""
     done = subprocess.run(
         [*JVM, "-Xmx256m", "-cp", class_path("kafka"), main, *arguments],
-        input=text, capture_output=True, text=True, timeout=90, check=False,
+        input=text, capture_output=True, text=True, timeout=DEADLINE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{main} {arguments}:\n{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -132,7 +133,7 @@ def test_consumer_groups_are_described_reset_and_deleted(
     assert group not in tool(kafka, GROUPS, "--list").splitlines()
 
 
-def test_offsets_log_dirs_and_api_versions_are_told_and_records_deleted(
+def test_offsets_log_dirs_and_api_versions_are_reported_and_records_deleted(
     kafka: BrokerProcess, topic: str, tmp_path: Path
 ) -> None:
     create_topic(kafka, topic, partitions=2)

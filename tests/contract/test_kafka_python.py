@@ -1,6 +1,7 @@
 """kafka-python, a client written in Python from the protocol up."""
 
 import time
+from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
@@ -9,7 +10,7 @@ from tests.brokers import BrokerProcess
 from tests.clients import DEADLINE_S, committed, wait_until
 
 
-def test_it_creates_produces_consumes_and_commits(
+def test_client_creates_produces_consumes_and_commits(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     admin = KafkaAdminClient(bootstrap_servers=kafka.bootstrap)
@@ -28,8 +29,8 @@ def test_it_creates_produces_consumes_and_commits(
 
     consumer = KafkaConsumer(
         topic, bootstrap_servers=kafka.bootstrap, group_id=group, auto_offset_reset="earliest",
-        enable_auto_commit=False,
-    )  # fmt: skip
+        enable_auto_commit=False, metadata_max_age_ms=1000,
+    )  # fmt: skip  # a leader of the group without metadata of the topic waits for the next look
     found = poll(consumer, 100)
     assert sorted((r.partition, r.offset, r.value) for r in found) == sorted(
         (i % 2, i // 2, b"v%d" % i) for i in range(100)
@@ -59,12 +60,14 @@ def test_two_of_its_members_share_a_topic(kafka: BrokerProcess, topic: str, grou
             member.poll(timeout_ms=50)
         return [len(member.assignment()) for member in members] == [2, 2]
 
-    wait_until(shared, "two partitions each", timeout=30)
+    wait_until(shared, "two partitions each", timeout=DEADLINE_S)
     for member in members:
         member.close()
 
 
-def test_its_transactions_are_atomic(kafka: BrokerProcess, topic: str, group: str) -> None:
+def test_transactions_of_this_client_are_atomic(
+    kafka: BrokerProcess, topic: str, group: str
+) -> None:
     producer = KafkaProducer(bootstrap_servers=kafka.bootstrap, transactional_id=topic)
     producer.init_transactions()
     for value, commit in ((b"kept", True), (b"gone", False), (b"kept too", True)):
@@ -87,9 +90,9 @@ def test_its_transactions_are_atomic(kafka: BrokerProcess, topic: str, group: st
     assert committed(kafka, group, topic) == 7
 
 
-def poll(consumer: KafkaConsumer, count: int) -> list:
-    found: list = []
-    end = time.monotonic() + 30
+def poll(consumer: KafkaConsumer, count: int) -> list[Any]:
+    found: list[Any] = []
+    end = time.monotonic() + DEADLINE_S
     while len(found) < count:
         assert time.monotonic() < end, f"{len(found)} of {count} records"
         for records in consumer.poll(timeout_ms=200).values():

@@ -40,7 +40,7 @@ def test_clients_cannot_write_to_internal_topics(kafka: BrokerProcess, group: st
     assert answer.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
-def test_a_fetch_of_less_than_nothing_is_answered(kafka: BrokerProcess, topic: str) -> None:
+def test_fetch_with_negative_limits_is_answered(kafka: BrokerProcess, topic: str) -> None:
     partition = fetch_request.FetchPartition(0, fetch_offset=0, partition_max_bytes=-1)
     request = fetch_request.FetchRequest(
         max_bytes=-1, topics=[fetch_request.FetchTopic(topic, partitions=[partition])]
@@ -54,14 +54,14 @@ def test_a_fetch_of_less_than_nothing_is_answered(kafka: BrokerProcess, topic: s
         assert len(batches(fetch(wire, topic, 0).records)) == 1
 
 
-def test_an_offset_may_be_kept_for_longer_than_time_lasts(
+def test_very_long_offset_retention_does_not_overflow(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     partition = offset_commit_request.OffsetCommitRequestPartition(0, 7)
     request = offset_commit_request.OffsetCommitRequest(
         group_id=group,
         retention_time_ms=FOREVER_MS,
-        topics=[offset_commit_request.OffsetCommitRequestTopic(topic, [partition])],
+        topics=[offset_commit_request.OffsetCommitRequestTopic(topic, partitions=[partition])],
     )
     create_topic(kafka, topic)
     with Wire(kafka) as wire:

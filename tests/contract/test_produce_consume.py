@@ -1,4 +1,4 @@
-"""What every producer and consumer may rely on, whichever broker answers."""
+"""Promises to producers and consumers, on both brokers."""
 
 import time
 
@@ -10,6 +10,7 @@ from tests.clients import (
     KEPT,
     create_topic,
     next_record,
+    offset_of,
     offsets,
     open_consumer,
     producer,
@@ -91,9 +92,9 @@ def test_a_topic_with_log_append_time_has_the_brokers_time(
     assert before <= timestamp <= after
 
 
-def test_all_codecs_live_in_one_partition(kafka: BrokerProcess, topic: str) -> None:
+def test_one_partition_takes_batches_of_all_codecs(kafka: BrokerProcess, topic: str) -> None:
     create_topic(kafka, topic)
-    expected = []
+    expected: list[bytes] = []
     for codec in CODECS:
         batch = [f"{codec}-{i}-".encode() * 20 for i in range(200)]
         # A linger lets the batch be large enough that the codec is really used.
@@ -190,7 +191,7 @@ def test_watermarks_are_the_first_and_the_next_offset(
         assert reader.get_watermark_offsets(partition, timeout=DEADLINE_S) == (0, 5)
 
 
-def test_an_offset_outside_the_log_is_reported_and_resets_as_asked(
+def test_an_offset_outside_the_log_is_reported_and_resets_as_configured(
     kafka: BrokerProcess, topic: str
 ) -> None:
     create_topic(kafka, topic)
@@ -204,7 +205,7 @@ def test_an_offset_outside_the_log_is_reported_and_resets_as_asked(
 def test_producing_to_a_new_name_creates_the_topic(kafka: BrokerProcess, topic: str) -> None:
     client = producer(kafka)
     offsets_seen: list[int] = []
-    client.produce(topic, b"v", on_delivery=lambda e, m: offsets_seen.append(m.offset()))
+    client.produce(topic, b"v", on_delivery=lambda e, m: offsets_seen.append(offset_of(m)))
     assert client.flush(DEADLINE_S) == 0
     assert offsets_seen == [0]
     assert values(read(kafka, topic)) == [b"v"]
@@ -216,11 +217,13 @@ def test_consuming_an_unknown_topic_reports_it_and_does_not_create_it(
     with open_consumer(kafka, group) as reader:
         reader.subscribe([topic])
         message = wait_until(lambda: reader.poll(0.2), "a report of the unknown topic")
-        assert message.error().code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+        error = message.error()
+        assert error is not None
+        assert error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART
         assert topic not in reader.list_topics(timeout=DEADLINE_S).topics
 
 
-def test_a_consumer_waiting_at_the_end_gets_what_is_produced_then(
+def test_a_consumer_waiting_at_the_end_gets_new_records(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     create_topic(kafka, topic)
@@ -266,25 +269,25 @@ def test_compaction_keeps_the_last_value_of_each_key_at_its_offset(
         time.sleep(0.2)
         return b"old" not in values(read(kafka, topic))
 
-    wait_until(compacted, "compaction of the closed segments", timeout=30)
+    wait_until(compacted, "compaction of the closed segments", timeout=DEADLINE_S)
     kept = {m.key(): (m.offset(), m.value()) for m in read(kafka, topic)}
     assert kept[b"stays"] == (6, b"only")
     assert kept[b"changes"] == (7, b"new")
     assert kept.get(b"deleted", (0, None))[1] is None
 
 
-def test_records_past_the_retention_time_go_and_offsets_go_on(
+def test_records_past_the_retention_time_go_and_offsets_continue(
     kafka: BrokerProcess, topic: str
 ) -> None:
     create_topic(kafka, topic, config={"retention.ms": "1000", "segment.ms": "300"})
     client = producer(kafka)
     long_ago = int(time.time() * 1000) - 3_600_000
     send(client, topic, FIVE, timestamp=long_ago)
-    wait_until(lambda: read(kafka, topic) == [], "removal of the old records", timeout=30)
+    wait_until(lambda: read(kafka, topic) == [], "removal of the old records", timeout=DEADLINE_S)
     assert send(client, topic, [b"f"]) == [5]
 
 
-def test_records_past_the_retention_size_go_and_offsets_go_on(
+def test_records_past_the_retention_size_go_and_offsets_continue(
     kafka: BrokerProcess, topic: str
 ) -> None:
     smallest = "1048576"  # Apache Kafka takes no smaller segments
@@ -293,9 +296,9 @@ def test_records_past_the_retention_size_go_and_offsets_go_on(
     assert send(client, topic, [bytes(100_000)] * 40) == list(range(40))
 
     def first_offset() -> int:
-        return int(read(kafka, topic)[0].offset())
+        return offset_of(read(kafka, topic)[0])
 
-    wait_until(lambda: first_offset() >= 15, "removal of the oldest segments", timeout=30)
+    wait_until(lambda: first_offset() >= 15, "removal of the oldest segments", timeout=DEADLINE_S)
     assert first_offset() < 35, "more than a segment is kept"
     assert send(client, topic, [b"next"]) == [40]
 

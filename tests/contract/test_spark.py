@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from tests.brokers import BrokerProcess
-from tests.clients import create_topic, producer, read, send, transactional, values
+from tests.clients import DEADLINE_S, create_topic, producer, read, send, transactional, values
 
 pytestmark = pytest.mark.spark
 
@@ -39,7 +39,7 @@ def test_batches_are_written_and_read_with_keys_headers_and_offsets(
     }  # fmt: skip
 
 
-def test_a_batch_sees_only_what_is_committed(
+def test_a_batch_sees_only_committed_records(
     kafka: BrokerProcess, topic: str, spark: SparkSession
 ) -> None:
     create_topic(kafka, topic)
@@ -56,7 +56,7 @@ def test_a_batch_sees_only_what_is_committed(
     assert [r.value for r in found] == [b"kept"] * 3 + [b"plain"]
 
 
-def test_a_stream_goes_on_from_its_checkpoint(
+def test_stream_resumes_from_its_checkpoint(
     kafka: BrokerProcess, topic: str, spark: SparkSession, tmp_path: Path
 ) -> None:
     target = f"{topic}-out"
@@ -87,7 +87,7 @@ def test_a_stream_goes_on_from_its_checkpoint(
     for start in (0, 100):
         for i in range(start, start + 100):
             client.produce(topic, b"%d" % i, key=b"k", partition=i % 2)
-        client.flush(20)
+        client.flush(DEADLINE_S)
         run_once()
         through = sorted(int(v or b"-1") for v in values(read(kafka, target)))
         assert through == list(range(start + 100))

@@ -3,12 +3,7 @@
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from kafka.protocol.admin import DescribeProducersRequest, DescribeTransactionsRequest
-from kafka.protocol.consumer import OffsetFetchRequest
-from kafka.protocol.producer import (
-    AddOffsetsToTxnRequest,
-    InitProducerIdRequest,
-    TxnOffsetCommitRequest,
-)
+from kafka.protocol.producer import AddOffsetsToTxnRequest, InitProducerIdRequest
 from tests.brokers import BrokerProcess
 from tests.clients import (
     DEADLINE_S,
@@ -24,16 +19,17 @@ from tests.clients import (
     wait_until,
 )
 from tests.wire import (
-    CONCURRENT_TRANSACTIONS,
     Wire,
     add_partitions,
-    batch,
     batches,
     end_transaction,
     fetch,
     init_producer,
     load_group,
-    produce,
+    offset_of,
+    produce_in,
+    transactional_batch,
+    txn_commit,
 )
 
 INVALID_PRODUCER_EPOCH = 47
@@ -134,10 +130,12 @@ def test_a_transaction_is_atomic_across_partitions_and_topics(
         else:
             client.abort_transaction(DEADLINE_S)
     for name, partition in places:
+
+        def committed(name: str = name, partition: int = partition) -> bool:
+            return values(read(kafka, name, partition)) == [b"committed"]
+
         wait_until(
-            lambda name=name, partition=partition: (
-                values(read(kafka, name, partition)) == [b"committed"]
-            ),
+            committed,
             f"the committed record in {name}/{partition}",
         )
 
@@ -347,27 +345,6 @@ def end_of(kafka: BrokerProcess, topic: str, group: str, isolation: str) -> int:
     return end
 
 
-def transactional_batch(
-    owner: tuple[int, int], values: list[bytes | None], sequence: int = 0
-) -> bytes:
-    return batch(
-        values, producer_id=owner[0], epoch=owner[1], sequence=sequence, transactional=True
-    )
-
-
-def produce_in(
-    wire: Wire, transactional_id: str, topic: str, records: bytes, partition: int = 0
-) -> int:
-    """Produce inside a transaction; while an earlier one is being completed, try again."""
-    code = CONCURRENT_TRANSACTIONS
-    while code == CONCURRENT_TRANSACTIONS:
-        reply = produce(
-            wire, topic, records, partition=partition, transactional_id=transactional_id
-        )
-        code = int(reply.error_code)
-    return code
-
-
 def add_offsets(wire: Wire, transactional_id: str, owner: tuple[int, int], group: str) -> None:
     reply = wire.ask(
         AddOffsetsToTxnRequest(
@@ -376,38 +353,3 @@ def add_offsets(wire: Wire, transactional_id: str, owner: tuple[int, int], group
         )
     )  # fmt: skip
     assert reply.error_code == 0
-
-
-def txn_commit(
-    wire: Wire, transactional_id: str, owner: tuple[int, int], group: str, offset: int
-) -> int:
-    """Commit an offset of partition 0 of the topic that has the transactional id's name."""
-    topics = TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic
-    reply = wire.ask(
-        TxnOffsetCommitRequest(
-            version=3, transactional_id=transactional_id, group_id=group, producer_id=owner[0],
-            producer_epoch=owner[1], generation_id=-1, member_id="", group_instance_id=None,
-            topics=[topics(version=3, name=transactional_id, partitions=[
-                topics.TxnOffsetCommitRequestPartition(
-                    version=3, partition_index=0, committed_offset=offset,
-                    committed_leader_epoch=-1, committed_metadata="",
-                )
-            ])],
-        )
-    )  # fmt: skip
-    return int(reply.topics[0].partitions[0].error_code)
-
-
-def offset_of(wire: Wire, group: str, topic: str, stable: bool) -> tuple[int, int]:
-    """-> (error code, committed offset) of partition 0"""
-    asked = OffsetFetchRequest.OffsetFetchRequestTopic
-    reply = wire.ask(
-        OffsetFetchRequest(
-            version=7, group_id=group, require_stable=stable,
-            topics=[asked(version=7, name=topic, partition_indexes=[0])],
-        )
-    )  # fmt: skip
-    if reply.error_code != 0:
-        return int(reply.error_code), -1
-    (partition,) = reply.topics[0].partitions
-    return int(partition.error_code), int(partition.committed_offset)

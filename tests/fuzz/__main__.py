@@ -1,10 +1,13 @@
 """Fuzzes for longer than the tests do: `python -m tests.fuzz [TARGET...] --minutes 10 [--seed N]`.
 
-Targets: `broker` (frames of its protocol), `control` (records on the control log), `api` (requests
-to the API and the pages). All of them unless some are named; they share the minutes.
+Targets: `broker` (frames of its protocol), `access` (logins and access control of the broker),
+`control` (records on the control log), `api` (requests to the API and the pages), `histories`
+(random histories of the broker's log and of the gate, against their models). All of them unless
+some are named; they share the minutes.
 """
 
 import argparse
+import itertools
 import random
 import tempfile
 import time
@@ -12,10 +15,14 @@ from collections import Counter
 from pathlib import Path
 
 from tests.brokers import EmbeddedBroker
+from tests.fuzz.access import AccessAttack, SecuredTarget
 from tests.fuzz.api import ApiAttack
 from tests.fuzz.attack import Attack
 from tests.fuzz.control import ControlAttack
 from tests.integration.api.served import serving
+from tests.unit.broker.log.history import run_history as log_history
+from tests.unit.broker.log.history import world_of_histories
+from tests.unit.gate.history import run_history as gate_history
 
 
 def main() -> None:
@@ -45,7 +52,16 @@ def fuzz_broker(seed: int, seconds: float) -> Counter[str]:
             attack = Attack(broker, seed)
             attack.garbage(seconds / 3)
             attack.requests(seconds * 2 / 3)
+            attack.bombs(rounds=max(10, int(seconds)))
             attack.finish()
+    return attack.rounds
+
+
+def fuzz_access(seed: int, seconds: float) -> Counter[str]:
+    with tempfile.TemporaryDirectory(prefix="holdfast-fuzz-") as folder:
+        with SecuredTarget(Path(folder)) as broker:
+            attack = AccessAttack(broker, seed)
+            attack.run(seconds)
     return attack.rounds
 
 
@@ -64,7 +80,26 @@ def fuzz_api(seed: int, seconds: float) -> Counter[str]:
     return attack.rounds
 
 
-TARGETS = {"broker": fuzz_broker, "control": fuzz_control, "api": fuzz_api}
+def run_histories(seed: int, seconds: float) -> Counter[str]:
+    histories: Counter[str] = Counter()
+    deadline = time.monotonic() + seconds
+    with world_of_histories() as root:
+        for each in itertools.count(seed):
+            log_history(each, root)
+            gate_history(each)
+            histories.update(["history of the log", "history of the gate"])
+            if time.monotonic() > deadline:
+                break
+    return histories
+
+
+TARGETS = {
+    "broker": fuzz_broker,
+    "access": fuzz_access,
+    "control": fuzz_control,
+    "api": fuzz_api,
+    "histories": run_histories,
+}
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ LIKELY = {
     "flow": FLOW, "topic": "events", "key": "customer-7", "partition": "0", "offset": "0",
     "key_path": "customer-7",
 }  # fmt: skip
-"""What leads further than a 404."""
+"""Path parts that lead further than a 404."""
 SOON = {"wait": ("effective", "no", ""), "timeout": ("0", "0.05", "-1", "x")}
 """A request may wait for what never comes, which would be all that happens here."""
 NAMES = (
@@ -132,7 +132,8 @@ class ApiAttack:
         content = None if method == "GET" else _body(source, fields)
         kind = source.choice(("application/json", "application/json", "text/plain",
                               "application/x-www-form-urlencoded"))  # fmt: skip
-        sent: dict[str, str | bytes] = {"Content-Type": kind, **(headers or {})}
+        more = {name.encode(): value for name, value in (headers or {}).items()}
+        sent: dict[bytes, bytes] = {b"Content-Type": kind.encode(), **more}
         request = self._client.build_request(
             method, path, params=query, content=content, headers=sent
         )

@@ -7,9 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 import psutil
+from tests.bombs import Innocent, explode, metadata
 from tests.brokers import EmbeddedBroker
 from tests.fuzz.requests import Requests
-from tests.fuzz.rounds import REACTION_S, REFUSED, REQUESTS, Round
+from tests.fuzz.rounds import BOMBED, BOMBS, REACTION_S, REFUSED, REQUESTS, Round
 from tests.fuzz.witness import Witness, connect
 
 ROUNDS_BETWEEN_CHECKS = 100
@@ -19,6 +20,9 @@ WARM_UP_CHECKS = 3
 GROWTH_BY_GARBAGE = 48 * 1024 * 1024
 GROWTH_BY_REQUESTS = 256 * 1024 * 1024
 MOST_CONNECTIONS = 100
+INNOCENT = "innocent"
+SLOWEST_S = 4.0
+"""Of the answers to a client that sends what it should, on a busy machine."""
 SETTLED_AFTER_S = 1.5
 """Three rounds of the housekeeping that tests ask for."""
 SETTLE_DEADLINE_S = 30
@@ -68,6 +72,19 @@ class Attack:
     def requests(self, seconds: float) -> None:
         """Requests that may be acted on, among garbage. The witness's topic stays as it is."""
         self._run((*REQUESTS, *REQUESTS, *REFUSED), seconds, GROWTH_BY_REQUESTS)
+
+    def bombs(self, rounds: int) -> None:
+        """Beside a client that produces one small record after the other."""
+        topics = metadata([BOMBED, INNOCENT])
+        explode(self._broker.port, topics)
+        with Innocent(self._broker.port, INNOCENT) as innocent:
+            for _ in range(rounds):
+                self._round(BOMBS)
+        self._check()
+        if innocent.slowest > SLOWEST_S:
+            raise BrokerBroken(
+                f"an innocent client waited {innocent.slowest:.1f} s ({self._place()})"
+            )
 
     def finish(self) -> None:
         """The broker stops when asked to, comes back, and still has what the witness wrote."""

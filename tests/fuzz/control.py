@@ -16,6 +16,7 @@ from tests.unit.gate.flow import Flow
 
 from holdfast.errors import InvalidRecordError
 from holdfast.flows.commands import (
+    NO_TIME,
     Command,
     DeadLetter,
     Hold,
@@ -92,7 +93,7 @@ class _Round:
 
     def _write(self) -> None:
         key, value = self._record()
-        self._log.append(self._log.end, key, value)  # readable or not, it is taken note of
+        self._log.append(self._log.end, key, value, NO_TIME)  # readable or not
         try:
             command = decode_command(key, value)
         except InvalidRecordError:
@@ -136,7 +137,7 @@ class _Round:
             self._flow.void(stopped_at, id=f"fuzz-void-{self._voids}")
 
     def _wind_up(self) -> None:
-        """Everything is let go: each event has then come out, once and in order."""
+        """Releases everything: each event must then have come out once, in order."""
         flow = self._flow
         self._act(flow.batch)
         self._act(flow.keep)  # what was asked last has come to every partition then

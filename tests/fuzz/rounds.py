@@ -10,6 +10,7 @@ import socket
 import struct
 from collections.abc import Callable
 
+from tests.bombs import any_bomb
 from tests.frames import codec, decode_response, request_body, request_frame, sized
 from tests.fuzz.mutations import damaged, mutated
 from tests.fuzz.requests import Requests
@@ -19,11 +20,13 @@ from tests.wire import batch
 from holdfast.wire.protocol.apis import APIS, Api
 from holdfast.wire.protocol.errors import MalformedMessage
 from holdfast.wire.protocol.generated import produce_request
-from holdfast.wire.protocol.primitives import MOST_ELEMENTS
+from holdfast.wire.protocol.primitives import MOST_REQUESTED
 
 Round = Callable[[socket.socket, random.Random, Requests], None]
 
 REACTION_S = 20.0
+BOMBED = "bombed"
+"""The topic that bombs are about."""
 PATIENCE_S = 0.05
 """How long a round waits for an answer that may rightly be long in coming."""
 
@@ -33,7 +36,7 @@ NOT_CHECKED = (*range(8), *range(12, 16))
 
 
 def is_refused(frame: bytes) -> bool:
-    """Whether no broker could take this frame for a request that it serves."""
+    """Returns True if the frame cannot be a request that the broker serves."""
     if len(frame) < 10:
         return True
     key, version = struct.unpack_from(">hh", frame)
@@ -106,7 +109,7 @@ def large_frame_that_never_ends(
 
 def too_many_elements(connection: socket.socket, source: random.Random, _: Requests) -> None:
     """Fits a frame, but would take the broker's memory and time to decode."""
-    count = MOST_ELEMENTS + source.randint(1, 1000)
+    count = MOST_REQUESTED + source.randint(1, 1000)
     header = struct.pack(">hhihi", METADATA, 0, 1, -1, count)
     send(connection, sized(header + b"\0\0" * count))
     expect_reaction(connection)
@@ -178,6 +181,12 @@ def requests_without_reading(
             connection.sendall(sized(requests.any(source)[2]))
 
 
+def bomb(connection: socket.socket, source: random.Random, _: Requests) -> None:
+    """Little to send and much to answer: it is answered, or refused, and holds up nobody."""
+    send(connection, any_bomb(source, BOMBED))
+    expect_reaction(connection)
+
+
 REFUSED: tuple[Round, ...] = (
     impossible_size,
     garbage,
@@ -190,3 +199,4 @@ REFUSED: tuple[Round, ...] = (
     damaged_batch,
 )
 REQUESTS: tuple[Round, ...] = (random_requests, mutated_requests, requests_without_reading)
+BOMBS: tuple[Round, ...] = (bomb,)

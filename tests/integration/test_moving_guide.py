@@ -114,8 +114,8 @@ def test_stored_events_are_sent_after_the_hold_of_their_key(
     assert asked.timestamp <= events[0].timestamp  # type: ignore[operator]
 
 
-def test_all_held_keys_are_let_go_at_once(embedded_broker: EmbeddedBroker, block: Block) -> None:
-    release_all = block("xargs")
+def test_all_held_keys_are_released_at_once(embedded_broker: EmbeddedBroker, block: Block) -> None:
+    release_all = block("holdfast release")
     flow = flow_of(release_all)
     keys = [b"customer-7", b"customer-8"]
     with holdfast.connect(embedded_broker.bootstrap) as client:
@@ -129,7 +129,7 @@ def test_all_held_keys_are_let_go_at_once(embedded_broker: EmbeddedBroker, block
     assert sorted((r.key, r.json()["command"]) for r in asked) == [(k, "release") for k in keys]
 
 
-def test_worker_asks_for_a_hold_where_it_would_have_rejected(
+def test_worker_holds_a_key_instead_of_rejecting_its_events(
     embedded_broker: EmbeddedBroker, block: Block
 ) -> None:
     worker = block("def handle")

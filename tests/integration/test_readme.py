@@ -1,4 +1,4 @@
-"""What the README shows works as it stands there."""
+"""The commands of the README work as written."""
 
 import re
 from pathlib import Path

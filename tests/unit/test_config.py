@@ -1,4 +1,4 @@
-"""Where settings come from, and what is said when they cannot be used."""
+"""Sources of settings, and errors about unusable ones."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from holdfast.config import load
+from holdfast.config import fixed, load, settings_in
 from holdfast.errors import ConfigError
 
 
@@ -26,7 +26,7 @@ def file_with(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def test_flag_wins_over_variable_over_file_over_default(tmp_path: Path) -> None:
+def test_precedence_is_flag_variable_file_default(tmp_path: Path) -> None:
     file = file_with(tmp_path, '[some]\nneeded = "file"\nport = 2\nshare = 0.25\n')
     env = {"HOLDFAST_SOME_NEEDED": "variable", "HOLDFAST_SOME_PORT": "3"}
     settings = load(Some, "some", flags={"needed": "flag", "port": None}, env=env, file=file)
@@ -49,7 +49,7 @@ def test_unknown_setting_in_the_file_is_refused_with_a_hint(tmp_path: Path) -> N
     ("name", "value"),
     [("PORT", "many"), ("SHARE", "half"), ("LOUD", "perhaps"), ("MODE", "c")],
 )
-def test_unusable_value_names_where_it_was_given(name: str, value: str) -> None:
+def test_an_unusable_value_names_its_origin(name: str, value: str) -> None:
     env = {"HOLDFAST_SOME_NEEDED": "x", f"HOLDFAST_SOME_{name}": value}
     with pytest.raises(ConfigError) as caught:
         load(Some, "some", env=env)
@@ -63,7 +63,7 @@ def test_a_boolean_is_not_taken_for_a_number(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), [("yes", True), ("OFF", False), ("1", True)])
-def test_words_for_booleans(text: str, value: bool) -> None:
+def test_boolean_words_are_accepted(text: str, value: bool) -> None:
     env = {"HOLDFAST_SOME_NEEDED": "x", "HOLDFAST_SOME_LOUD": text}
     assert load(Some, "some", env=env).loud is value
 
@@ -73,11 +73,26 @@ def test_optional_path_is_a_path() -> None:
     assert settings.folder == Path("data")
 
 
-def test_file_that_was_named_must_exist(tmp_path: Path) -> None:
+def test_fixed_field_cannot_be_set(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class Partly:
+        size: int = 1
+        limit: int = fixed(2)
+
+    assert set(settings_in(Partly)) == {"size"}
+    assert Partly(limit=3).limit == 3
+    assert load(Partly, "broker", env={"HOLDFAST_BROKER_LIMIT": "3"}).limit == 2
+    file = tmp_path / "holdfast.toml"
+    file.write_text("[broker]\nlimit = 3\n")
+    with pytest.raises(ConfigError, match="no setting 'limit'"):
+        load(Partly, "broker", env={}, file=file)
+
+
+def test_an_explicit_settings_file_must_exist(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="does not exist"):
         load(Some, "some", env={}, file=tmp_path / "elsewhere.toml")
 
 
-def test_file_that_is_not_toml_is_refused(tmp_path: Path) -> None:
+def test_a_settings_file_that_is_not_toml_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="not valid TOML"):
         load(Some, "some", env={}, file=file_with(tmp_path, "[some\n"))

@@ -22,7 +22,7 @@ def record(message: str, *args: object, line: int = 1) -> logging.LogRecord:
         ("Grüße 🎉", "Grüße 🎉"),
     ],
 )
-def test_what_clients_send_cannot_forge_a_line(text: str, shown: str) -> None:
+def test_client_text_cannot_forge_a_log_line(text: str, shown: str) -> None:
     assert OneLine("%(message)s").format(record("%s", text)) == shown
 
 
@@ -36,7 +36,7 @@ def test_a_traceback_keeps_its_lines() -> None:
     assert OneLine("%(message)s").format(failed).count("\n") > 1
 
 
-def test_a_json_line_carries_what_was_given_beside_the_message() -> None:
+def test_a_json_line_contains_the_extra_fields() -> None:
     made = record("%s\nends", "Flow orders")
     made.flow = "orders"
     line = JsonLine().format(made)
@@ -51,7 +51,7 @@ def test_a_json_line_carries_what_was_given_beside_the_message() -> None:
     }
 
 
-def test_a_flood_of_one_kind_is_cut_and_counted_and_others_are_not() -> None:
+def test_a_flood_from_one_log_statement_is_limited_and_counted() -> None:
     now = [100.0]
     bounded = Bounded(lambda: now[0])
     written = sum(bounded.filter(record("%s", "x", line=1)) for _ in range(1_000))

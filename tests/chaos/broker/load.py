@@ -1,4 +1,4 @@
-"""What keeps a broker busy while it is killed, and writes down what it was promised.
+"""Load on a broker that is killed, and a ledger of its acknowledgements.
 
 A ledger holds only what was acknowledged, and what was asked for without an answer: the verdict
 compares it with what the broker has in the end.
@@ -54,7 +54,7 @@ class Ledger:
     table: dict[bytes, bytes] = field(default_factory=dict)
     """The last value of each key sent to `table`."""
     seen: dict[tuple[int, int], bytes] = field(default_factory=dict)
-    """What the group has read of `plain`."""
+    """The records of `plain` that the group has read."""
     committed_offsets: dict[int, int] = field(default_factory=dict)
     """Of the group `readers`, as acknowledged."""
     committed: list[int] = field(default_factory=list)
@@ -262,7 +262,7 @@ class TransactionWriter:
             ledger.faults.append(f"offset {found} is committed for {WRITERS}, not {expected}")
 
     def _transact(self, wire: Wire, owner: tuple[int, int], sequence: int) -> int:
-        """-> how many records went to each partition"""
+        """Returns the number of records by partition."""
         self._number += 1
         number, commit = self._number, self._number % 4 != 0
         _expect(0, add_partitions(wire, WRITERS, owner, TRANSACTED, range(PARTITIONS)))
@@ -334,7 +334,7 @@ def committed_offset(wire: Wire, group: str, topic: str, partition: int) -> int:
 
 
 def guarded(work: Work, ledger: Ledger) -> Work:
-    """The same work, with whatever it dies of in the ledger."""
+    """Runs the work, and writes the error that ends it to the ledger."""
 
     def run(stop: threading.Event) -> None:
         try:

@@ -34,7 +34,7 @@ _COMPACTED = {
 
 
 def run(rounds: int, seed: int, directory: Path, say: Callable[[str], None] = print) -> list[str]:
-    """-> what was not as promised; empty if all was. The seed fixes the points of the kills."""
+    """Returns the broken promises. The seed fixes the points of the kills."""
     dice = random.Random(seed)
     broker = EmbeddedBroker(directory, {"housekeeping_seconds": 0.2})
     broker.start()
@@ -81,7 +81,7 @@ def _one_round(
 
 
 def _let_it_work(ledger: Ledger, transactions: int) -> None:
-    """Until so many transactions more are committed: on a busy machine time alone says nothing."""
+    """Until this many more transactions are committed: on a busy machine time says nothing."""
     target = len(ledger.committed) + transactions
     end = time.monotonic() + LONGEST_ROUND_S
     while len(ledger.committed) < target and time.monotonic() < end:

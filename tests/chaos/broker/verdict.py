@@ -1,4 +1,4 @@
-"""Whether a broker kept what it had acknowledged: the ledger against what is there."""
+"""Compares the ledger of acknowledged records with the logs of a broker."""
 
 from tests.brokers import BrokerProcess
 from tests.chaos.broker.load import (
@@ -11,7 +11,7 @@ from tests.chaos.broker.load import (
     Ledger,
     committed_offset,
 )
-from tests.clients import read
+from tests.clients import offset_of, read
 from tests.wire import Wire, batches, fetch
 
 
@@ -43,7 +43,7 @@ def _judge_plain(broker: BrokerProcess, ledger: Ledger) -> list[str]:
     there: dict[tuple[int, int], bytes | None] = {}
     for partition in range(PARTITIONS):
         found = read(broker, PLAIN, partition)
-        there |= {(partition, m.offset()): m.value() for m in found}
+        there |= {(partition, offset_of(m)): m.value() for m in found}
         if [m.offset() for m in found] != list(range(len(found))):
             faults.append(f"the offsets of {PLAIN}/{partition} are not dense")
         values = [m.value() for m in found]
@@ -62,7 +62,7 @@ def _judge_table(broker: BrokerProcess, ledger: Ledger) -> list[str]:
     last = {m.key(): m.value() for m in found}
     if last != ledger.table:
         faults.append(f"{TABLE} has {last}, not {ledger.table}")
-    offsets = [m.offset() for m in found]
+    offsets = [offset_of(m) for m in found]
     if offsets != sorted(set(offsets)):
         faults.append(f"the offsets of {TABLE} do not rise")
     for key in ledger.table:
@@ -106,8 +106,9 @@ def _gaps(broker: BrokerProcess, partition: int) -> list[str]:
 
 
 def _judge_log(broker: BrokerProcess) -> list[str]:
-    lines = [line for line in broker.log_text().splitlines() if "Traceback" in line]
-    return [f"the broker's log has {len(lines)} tracebacks"] if lines else []
+    lines = broker.log_text().splitlines()
+    starts = [number for number, line in enumerate(lines) if "Traceback" in line]
+    return ["the broker's log has\n" + "\n".join(lines[n - 1 : n + 40]) for n in starts]
 
 
 def _difference(name: str, expected: list[bytes], found: list[bytes | None]) -> str:

@@ -39,10 +39,10 @@ def check(history: History, outcomes: Sequence[Outcome], downstream: str) -> Fin
 
 
 def _check_events(findings: Findings, outcome: Outcome, sends: dict[int, Send]) -> None:
-    """What was acknowledged is in events, once, where it was said to be, and nothing else is."""
+    """Acknowledged events are in the topic once, at their offsets, and no others are."""
     name = outcome.flow.name
     there: dict[int, list[Record]] = defaultdict(list)
-    last: dict[tuple[str, bytes | None, int], int] = {}
+    order = _Order()
     for event in outcome.events:
         send = sends.get(event.id)
         if send is None or send.flow != name or send.key != event.key:
@@ -50,19 +50,55 @@ def _check_events(findings: Findings, outcome: Outcome, sends: dict[int, Send]) 
             continue
         if send.state is State.ABORTED:
             findings.add(Breach.PHANTOM, f"{name} {event}: it was taken back")
-        if there[event.id]:
+        repeated = sent_again(event, there[event.id])
+        if there[event.id] and not repeated:
             findings.add(Breach.DOUBLED, f"{name} events: {there[event.id]} and {event}")
         there[event.id].append(event)
-        of = send.producer, event.key, event.partition
-        if event.key is not None and last.get(of, -1) > event.id:
-            findings.add(Breach.REORDERED, f"{name} events: {event} after {last[of]}")
-        last[of] = max(event.id, last.get(of, -1))
+        before = order.before(send, event, repeated)
+        if before > event.id:
+            findings.add(Breach.REORDERED, f"{name} events: {event} after {before}")
     for send in sends.values():
         if send.flow == name and send.state is State.OK:
             found = there.get(send.id, [])
             # Those who send in transactions do not learn where it went.
             if not any(send.offset in (-1, event.offset) for event in found):
                 findings.add(Breach.LOST_WRITE, f"{send}: found {found}")
+
+
+def sent_again(event: Record, earlier: Sequence[Record]) -> bool:
+    """True if its producer has sent the event again, under another epoch each time."""
+    series = [record.writer.series for record in (*earlier, event) if record.writer is not None]
+    return bool(earlier) and len(set(series)) == len(earlier) + 1
+
+
+def count_sent_again(outcome: Outcome) -> int:
+    there: dict[int, list[Record]] = defaultdict(list)
+    count = 0
+    for event in outcome.events:
+        count += sent_again(event, there[event.id])
+        there[event.id].append(event)
+    return count
+
+
+class _Order:
+    """The last event of each producer and key. What a producer has sent again is in the order of
+    its new epoch alone."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[object, ...], int] = {}
+
+    def before(self, send: Send, event: Record, repeated: bool) -> int:
+        """The id of the last event before this one, which is the last from now on."""
+        if event.key is None:
+            return -1
+        of: tuple[object, ...] = send.producer, event.key, event.partition
+        places = [(*of, event.writer.series)] if event.writer is not None else []
+        if not repeated:
+            places.append(of)
+        before = max((self._last.get(place, -1) for place in places), default=-1)
+        for place in places:
+            self._last[place] = max(event.id, self._last.get(place, -1))
+        return before
 
 
 def _check_places(
@@ -75,7 +111,7 @@ def _check_places(
     for topic, records in (("processed", outcome.processed), ("dlq", outcome.dead)):
         for record in records:
             event = events.get(record.source) if record.source else None
-            if event is None or (event.key, event.id) != (record.key, record.id):
+            if event is None or not _is_made_of(record, event, sends):
                 findings.add(Breach.PHANTOM, f"{name} {topic} {record}: made of {event}")
                 continue
             if event.place in seen:
@@ -89,12 +125,21 @@ def _check_places(
             findings.add(Breach.LOST_EVENT, f"{name} {event}")
 
 
+def _is_made_of(record: Record, event: Record, sends: dict[int, Send]) -> bool:
+    """The value of an oversized event, and so its id, is left out of its dead letter."""
+    send = sends.get(event.id)
+    left_out = send is not None and send.oversized and record.id < 0
+    return record.key == event.key and (left_out or record.id == event.id)
+
+
 def _check_place(
     findings: Findings, outcome: Outcome, send: Send, topic: str, holds: Holds
 ) -> None:
     if topic == "processed" and not send.valid:
         findings.add(Breach.INVALID_PASSED, str(send))
-    if topic == "dlq" and send.valid:
+    if topic == "processed" and send.oversized:
+        findings.add(Breach.OVERSIZED_PASSED, str(send))
+    if topic == "dlq" and send.valid and not send.oversized:
         overflow = outcome.flow.key_limit is not None
         if not overflow and not (send.key and holds.was_dead_lettered(send.key)):
             findings.add(Breach.WRONGLY_DEAD, str(send))
@@ -120,7 +165,7 @@ def _check_order(
 
 
 def _check_commands(findings: Findings, outcome: Outcome, history: History) -> None:
-    """What was acknowledged is on the control log, and everything on it is answered once."""
+    """Acknowledged commands are on the control log, and each has one outcome."""
     name = outcome.flow.name
     for asked in history.commands:
         if asked.flow != name or asked.state is not State.OK:

@@ -1,15 +1,20 @@
-"""What holds promise, seen from outside: by when they were acknowledged, and nothing else.
+"""The promises of holds, checked by the times of their acknowledgements alone.
 
 How the gate has ordered commands and events is not looked at here: `holdfast verify` does that.
 """
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, groupby
 
 from tests.chaos.system.findings import Breach, Findings
 from tests.chaos.system.history import FOREVER, Asked, ClockSet, Poll, Send, State
+
+TOLERATED_S = 5.0
+BELIEVED_AFTER_S = 8.0
+"""As the guide to hold and release says: a clock that is further ahead counts after ten seconds.
+The two seconds are for a jump that the pipeline sees later than it was made."""
 
 
 class Holds:
@@ -20,7 +25,7 @@ class Holds:
         self._releases: dict[bytes, list[Asked]] = defaultdict(list)
         self._expiring: dict[bytes, list[Asked]] = defaultdict(list)
         self._dead: set[bytes] = set()
-        self._clock = clock
+        self._believed = list(_believed(clock))
         asked_before: set[str] = set()
         for asked in sorted(commands, key=lambda asked: asked.invoked):
             if asked.name == "dead-letter":
@@ -33,7 +38,7 @@ class Holds:
             if asked.name == "hold" and asked.id not in asked_before and asked.state is State.OK:
                 self._holds[asked.key].append(asked)
             asked_before.add(asked.id)
-        # The latest moment at which one of the first so many releases may have come about.
+        # The latest moment at which one of the first `count` releases may have happened.
         self._released_until = {
             key: list(accumulate((release.completed for release in releases), max))
             for key, releases in self._releases.items()
@@ -73,14 +78,27 @@ class Holds:
         )
 
     def _clock_passed(self, moment: float, now: float) -> bool:
-        """Whether the pipeline's clock may have shown that moment by now. A jump takes effect some
-        time around when it was made, so both settings count then."""
-        jumps = [ClockSet(-FOREVER, 0.0), *self._clock]
-        ends = [*(jump.at for jump in jumps[1:]), FOREVER]
+        """Returns True if the gate may have believed by now that the moment has passed. A jump
+        takes effect some time around when it was made, so both settings count then."""
         return any(
-            jump.at <= now and min(end, now) + jump.ahead >= moment
-            for jump, end in zip(jumps, ends, strict=True)
+            begin <= now and min(end, now) + ahead >= moment for begin, end, ahead in self._believed
         )
+
+
+def _believed(clock: Sequence[ClockSet]) -> Iterator[tuple[float, float, float]]:
+    """From when to when the gate may have believed a clock that was so far ahead.
+
+    A clock that is ahead for a moment only must not count: time goes on as if it were right. Jumps
+    from one time ahead to another make one stretch, which may be long enough.
+    """
+    jumps = [ClockSet(-FOREVER, 0.0), *clock]
+    ends = [*(jump.at for jump in jumps[1:]), FOREVER]
+    settings = zip(jumps, ends, strict=True)
+    for ahead, group in groupby(settings, key=lambda setting: setting[0].ahead > TOLERATED_S):
+        stretch = list(group)
+        moment_only = ahead and stretch[-1][1] - stretch[0][0].at < BELIEVED_AFTER_S
+        for jump, end in stretch:
+            yield jump.at, end, 0.0 if moment_only else jump.ahead
 
 
 def _invoked(asked: Asked) -> float:

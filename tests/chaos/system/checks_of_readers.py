@@ -1,4 +1,4 @@
-"""What readers were given, against the log that they read."""
+"""Compares the records that readers got with the log that they read."""
 
 from bisect import bisect_left
 from collections import defaultdict

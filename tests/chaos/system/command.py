@@ -3,7 +3,7 @@
 `python -m tests.chaos --minutes 60 --seed 7`: three flows with producers, operators who hold and
 release, readers, and a worker downstream, on a broker and a pipeline that are killed, stopped,
 replaced, run out of disk and have their clocks set. Then all is healed and released, and a checker
-compares what everybody saw with what is there; `holdfast verify` must agree.
+compares the histories of all clients with the logs; `holdfast verify` must agree.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print("\n".join(report.table()))
     print(f"seed {settings.seed}: {'all as promised' if report.as_promised else 'NOT as promised'}")
     if not report.as_promised:
-        print(f"the history, the logs and the lake are in {folder}")
+        print(f"the history, the logs, the data and the lake are in {folder}")
     elif not arguments.keep:
         shutil.rmtree(folder)
     print(json.dumps(report.document()), flush=True)

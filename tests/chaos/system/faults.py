@@ -1,20 +1,30 @@
 """How each kind of fault is inflicted, and how it is over again."""
 
 import random
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 import psutil
+from tests.bombs import any_bomb, explode, metadata
 from tests.chaos.system.history import Inflicted
 from tests.chaos.system.load import Sender
 from tests.chaos.system.machine import Machine
 from tests.chaos.system.plan import Kind, Planned
+from tests.chaos.system.processes import REQUEST_TIMEOUT_S
+
+from holdfast.client.settings import ClientSettings
+from holdfast.errors import HoldfastError
+from holdfast.flows.names import FlowNames
+from holdfast.kafka.producer import TransactionalProducer
 
 Heal = Callable[[], object]
 """Ends a fault; False says that nothing came of it."""
 
+BOMBED = "bombed"
+BOMBS = 5
 REPLACED_WITHIN_S = 120.0
 """How long a second pipeline may take to run, and a first one to see that it was replaced."""
 
@@ -39,23 +49,27 @@ class Faults:
         self._dice = random.Random(f"{seed} faults")
         self._underway: list[_Underway] = []
         self._waiting: Planned | None = None
-        """What is due, but had nothing to hit yet: its object is away, or has it already."""
+        """Faults that are due, but whose target is down or has the fault already."""
         self.skipped: list[str] = []
-        """What had nothing to hit until the next one was due."""
+        """Faults that had no target until the next one was due."""
         self._ways: dict[Kind, Callable[[Planned], bool]] = {
             Kind.BROKER_KILLED: self._kill_broker,
             Kind.BROKER_RESTARTED: self._restart_broker,
             Kind.BROKER_STOPPED: self._stop_broker,
             Kind.BROKER_STOPPED_LONG: self._stop_broker,
             Kind.BROKER_CLOCK: self._set_broker_clock,
+            Kind.BROKER_BOMBED: self._bomb_broker,
             Kind.DISK_FULL: self._fill_disk,
             Kind.DRIVER_KILLED: self._kill_driver,
             Kind.SPARK_KILLED: self._kill_spark,
             Kind.TASK_KILLED: self._kill_task,
+            Kind.TASK_FAILED: self._fail_task,
+            Kind.OVERSIZED: self._send_oversized,
             Kind.DRIVER_STOPPED: self._stop_pipeline,
             Kind.PIPELINE_STOPPED: self._stop_pipeline,
             Kind.PIPELINE_REPLACED: self._replace_pipeline,
             Kind.PIPELINE_CLOCK: self._set_pipeline_clock,
+            Kind.PIPELINE_CLOCK_AHEAD: self._be_ahead_for_a_moment,
             Kind.WORKER_KILLED: self._kill_worker,
             Kind.WORKER_STOPPED: self._stop_worker,
             Kind.WORKER_STOPPED_LONG: self._stop_worker,
@@ -67,7 +81,7 @@ class Faults:
         if not self._machine.own_disk:
             kinds -= {Kind.DISK_FULL}
         if not self._machine.broker_clock.can_jump:
-            kinds -= {Kind.BROKER_CLOCK, Kind.PIPELINE_CLOCK}
+            kinds -= {Kind.BROKER_CLOCK, Kind.PIPELINE_CLOCK, Kind.PIPELINE_CLOCK_AHEAD}
         return kinds
 
     def inflict(self, fault: Planned) -> None:
@@ -151,6 +165,26 @@ class Faults:
         self._machine.broker_clock.set(fault.ahead)
         return self._note(fault.kind, time.monotonic(), f"{fault.ahead:+.0f} s")
 
+    def _bomb_broker(self, fault: Planned) -> bool:
+        """Requests that cost the broker much, from a client of no flow. All others go on. Counted
+        if the broker has answered one of them, or has closed the connection because of it."""
+        broker = self._machine.broker
+        if not broker.running or self._broker_is_stopped():
+            return False
+        bombs = [any_bomb(self._dice, BOMBED) for _ in range(BOMBS)]
+        exploded: list[bytes] = []
+
+        def throw() -> None:
+            with suppress(OSError):  # the broker may be killed meanwhile
+                explode(broker.port, metadata([BOMBED]))
+                for bomb in bombs:
+                    explode(broker.port, bomb)
+                    exploded.append(bomb)
+
+        thrower = threading.Thread(target=throw, daemon=True)
+        thrower.start()
+        return self._lasting(fault, lambda: bool(exploded), over=lambda: not thrower.is_alive())
+
     def _fill_disk(self, fault: Planned) -> bool:
         if self._has(Kind.DISK_FULL):
             return False
@@ -177,6 +211,35 @@ class Faults:
         self._dice.choice(self._senders).burst()
         position = self._dice.random()
         return self._lasting(fault, lambda: bool(self._machine.pipeline.kill_task(position)))
+
+    def _fail_task(self, fault: Planned) -> bool:
+        """A burst of events first; then, soon, the task of one of its partitions is fenced, while
+        those of the others go on."""
+        if not self._machine.pipeline.runs:
+            return False
+        sender = self._dice.choice(self._senders)
+        sender.burst()
+        partition = self._dice.randrange(sender.flow.partitions)
+        identity = FlowNames(sender.flow.name).task_transactional_id(partition)
+        return self._lasting(fault, lambda: self._fence(identity), identity)
+
+    def _fence(self, transactional_id: str) -> bool:
+        settings = ClientSettings(
+            bootstrap=self._machine.broker.bootstrap, request_timeout=REQUEST_TIMEOUT_S
+        )
+        transactions = TransactionalProducer(settings, transactional_id, 100_000)
+        try:
+            transactions.renew()
+        except HoldfastError:
+            return False  # the broker is away
+        finally:
+            transactions.close()
+        return True
+
+    def _send_oversized(self, fault: Planned) -> bool:
+        sender = self._dice.choice(self._senders)
+        sender.oversized()
+        return self._note(fault.kind, time.monotonic(), sender.flow.name)
 
     def _stop_pipeline(self, fault: Planned) -> bool:
         pipeline = self._machine.pipeline
@@ -213,6 +276,14 @@ class Faults:
     def _set_pipeline_clock(self, fault: Planned) -> bool:
         self._machine.set_pipeline_clock(fault.ahead)
         return self._note(fault.kind, time.monotonic(), f"{fault.ahead:+.0f} s")
+
+    def _be_ahead_for_a_moment(self, fault: Planned) -> bool:
+        """Far ahead, and right again soon."""
+        if self._has(Kind.PIPELINE_CLOCK_AHEAD):
+            return False
+        self._machine.set_pipeline_clock(fault.ahead)
+        detail = f"{fault.ahead:+.0f} s for {fault.seconds:.1f} s"
+        return self._lasting(fault, lambda: self._machine.set_pipeline_clock(0.0), detail)
 
     # -- the worker
 

@@ -1,4 +1,4 @@
-"""What a checker can find, by kind, with a few examples of each."""
+"""Findings of a checker, by kind, with a few examples of each."""
 
 from collections import Counter, defaultdict
 from enum import StrEnum
@@ -26,6 +26,8 @@ class Breach(StrEnum):
     WRONGLY_DEAD = "wrongly dead"
     """Among the dead letters although nobody sent it there."""
     INVALID_PASSED = "invalid passed"
+    OVERSIZED_PASSED = "oversized passed"
+    """In processed, though it is larger than that takes."""
     WENT_BACK = "reader went back"
     """A reader was given an offset at or before the one that it had."""
     SKIPPED = "reader skipped"

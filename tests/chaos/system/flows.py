@@ -7,6 +7,7 @@ from holdfast.client.client import Client
 from holdfast.flows.registry import Limits
 
 KEYS = 20
+OVERSIZED_BYTES = 3 * 1024**2
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,11 @@ class ChaosFlow:
     @property
     def keys(self) -> list[bytes]:
         return [b"%s-%d" % (self.name.encode(), i) for i in range(KEYS)]
+
+    def oversized_value(self, identity: int) -> bytes:
+        """Valid, and larger than the flow's topics take. It is compressed well below the limit of
+        events."""
+        return self.value(identity, valid=True) + b" " * OVERSIZED_BYTES
 
     def value(self, identity: int, valid: bool) -> bytes:
         if self.schema is None:

@@ -1,4 +1,4 @@
-"""What happened in a run, as those who took part saw it from outside.
+"""The history of a run, as its clients saw it.
 
 Times are seconds of one monotonic clock: all of it is written down by one process, which no fault
 touches. What is only known to have been asked for is `info`, as Jepsen calls it: it may have
@@ -16,7 +16,7 @@ FOREVER = float("inf")
 
 
 class State(StrEnum):
-    """What is known of something that was asked for."""
+    """The result of a request, as far as its client knows it."""
 
     OK = "ok"
     INFO = "info"
@@ -34,12 +34,14 @@ class Send:
     producer: str
     key: bytes | None
     valid: bool
-    """Whether it fits the flow's schema."""
+    """True if it fits the flow's schema."""
     invoked: float
     state: State = State.INFO
     completed: float = FOREVER
     partition: int = -1
     offset: int = -1
+    oversized: bool = False
+    """True if it is too large for all output topics."""
 
 
 @dataclass(slots=True)
@@ -82,7 +84,7 @@ class Inflicted:
 
 @dataclass(frozen=True, slots=True)
 class ClockSet:
-    """The pipeline's clock is so many seconds ahead from then on."""
+    """From then on the pipeline's clock is this many seconds ahead."""
 
     at: float
     ahead: float
@@ -102,7 +104,7 @@ class History:
     worker: list[str] = field(default_factory=list)
     """Lines of the worker's own record: see `worker`."""
     breaches: list[str] = field(default_factory=list)
-    """What those who ran the system saw itself do wrong, in words."""
+    """Wrong behaviour that the runner of the system saw, in words."""
 
     def save(self, path: Path) -> None:
         """One JSON document a line."""

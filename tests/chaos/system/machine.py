@@ -1,5 +1,6 @@
 """The processes of one run: started, looked after as a supervisor would, and ended."""
 
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -12,7 +13,7 @@ from tests.chaos.system.history import ClockSet, History
 from tests.chaos.system.processes import Pipeline, Worker
 from tests.small_disk import CannotMountError, leave_no_room, mount, resize
 
-from holdfast.pipeline.exits import REPLACED, START_AGAIN
+from holdfast.pipeline.parts.ticket import REPLACED, START_AGAIN
 
 DISK = "4g"
 """More than a run needs. It is memory, taken as it is used."""
@@ -145,6 +146,10 @@ class Machine:
                 code = None
             if code != 0:
                 self.history.breaches.append(f"the {name}, asked to end, ended with code {code}")
+
+    def keep_data(self) -> None:
+        """Copy the broker's data, whose disk goes with the machine."""
+        shutil.copytree(self.broker.data_dir, self.folder / "broker-data")
 
     def end(self) -> None:
         """kill -9 of everyone that is left."""

@@ -1,10 +1,12 @@
-"""What is there in the end: every log of a flow, read whole, with committed records alone."""
+"""The final state: the committed records of every log of a flow."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from confluent_kafka import Message
+from tests.brokers import BrokerProcess
 from tests.chaos.system.flows import ChaosFlow, identity_of
+from tests.chaos.system.writers import Writer, read_writers
 
 from holdfast.client.connection import Connection
 from holdfast.client.log_reader import LogReader
@@ -19,7 +21,7 @@ from holdfast.flows.names import FlowNames
 PATIENCE_S = 60.0
 
 _LATER = {Outcomes.EXPIRED, Outcomes.DRAINED}
-"""What is journalled of a command after it was answered."""
+"""Journal records of a command after its outcome."""
 
 Coordinate = tuple[int, int]
 """Partition and offset in the events of a flow."""
@@ -35,6 +37,8 @@ class Record:
     id: int
     source: Coordinate | None = None
     """The event that it was made of, as it says itself."""
+    writer: Writer | None = None
+    """Who has written an event."""
 
     @property
     def place(self) -> Coordinate:
@@ -63,12 +67,18 @@ class Outcome:
     answers: list[Answer] = field(default_factory=list)
 
 
-def read_outcome(bootstrap: str, flow: ChaosFlow) -> Outcome:
-    connection = Connection(ClientSettings(bootstrap=bootstrap))
+def read_outcome(broker: BrokerProcess, flow: ChaosFlow) -> Outcome:
+    connection = Connection(ClientSettings(bootstrap=broker.bootstrap))
     names = FlowNames(flow.name)
     log = _Logs(connection)
     outcome = Outcome(flow)
-    outcome.events = [_record(m) for m in log.read(names.events, flow.partitions)]
+    writers = [
+        read_writers(broker.data_dir / f"{names.events}-{p}") for p in range(flow.partitions)
+    ]
+    outcome.events = [
+        replace(event, writer=writers[event.partition].get(event.offset))
+        for event in map(_record, log.read(names.events, flow.partitions))
+    ]
     outcome.processed = [_record(m) for m in log.read(names.processed, flow.partitions)]
     outcome.dead = [_record(m) for m in log.read(names.dlq, flow.partitions)]
     for message in log.read(names.control, 1):
@@ -86,7 +96,7 @@ def read_outcome(bootstrap: str, flow: ChaosFlow) -> Outcome:
 class _Logs:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._reader = LogReader(connection, isolation="read_committed", patience=PATIENCE_S)
+        self._reader = LogReader(connection, isolation="read_committed", timeout=PATIENCE_S)
 
     def read(self, topic: str, partitions: int) -> Iterator[Message]:
         places = [Partition(topic, p) for p in range(partitions)]

@@ -7,15 +7,17 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 from tests.brokers import DIES_WITH_PARENT
 
+from holdfast.pipeline.spark.session import WORKER_DAEMON
+
 REQUEST_TIMEOUT_S = 5.0
-"""What clients wait for: less than some faults last, so that those are met."""
+"""Timeout of clients: shorter than some faults, so that clients meet them."""
 
 
 class Process:
@@ -77,10 +79,10 @@ class Process:
                 process.send_signal(signal.SIGCONT)
         self._stopped = []
 
-    def kill_descendant(self, position: float, *words: str) -> str:
-        """kill -9 of one of those that it has started whose command has all these words, the one
-        at that share of their list. -> which; empty if there is none"""
-        found = [p for p in self._family()[1:] if _says(p, words)]
+    def kill_descendant(self, position: float, meant: Callable[[Sequence[str]], bool]) -> str:
+        """kill -9 of one of those that it has started whose command is meant, the one at that share
+        of their list. Returns which; empty if there is none."""
+        found = [p for p in self._family()[1:] if meant(_command(p))]
         if not found:
             return ""
         chosen = found[int(position * len(found))]
@@ -109,12 +111,24 @@ class Process:
         return family
 
 
-def _says(process: psutil.Process, words: Sequence[str]) -> bool:
+def _command(process: psutil.Process) -> Sequence[str]:
     try:
-        command = " ".join(process.cmdline())
+        return process.cmdline()
     except psutil.Error:
-        return False
-    return all(word in command for word in words)
+        return ()
+
+
+def is_spark(command: Sequence[str]) -> bool:
+    """Returns True for the command of Spark's JVM."""
+    return Path(next(iter(command), "")).name == "java" and any(
+        word.startswith("org.apache.spark.") for word in command
+    )
+
+
+def is_task_worker(command: Sequence[str]) -> bool:
+    """Returns True for the command of a Python worker of Spark. The JVM's command names the same
+    module among its settings."""
+    return "-m" in command and command[list(command).index("-m") + 1 :][:1] == [WORKER_DAEMON]
 
 
 class Pipeline(Process):
@@ -142,16 +156,16 @@ class Pipeline(Process):
 
     @property
     def runs(self) -> bool:
-        """Whether it has said so, at least."""
+        """Returns True if it has reported so."""
         self._ran = self._ran or "Pipeline running on " in self.said()
         return self._ran
 
     def kill_spark(self) -> str:
-        return self.kill_descendant(0.0, "java", "org.apache.spark")
+        return self.kill_descendant(0.0, is_spark)
 
     def kill_task(self, position: float) -> str:
         """One of the workers that run tasks; the process that makes them is one of them."""
-        return self.kill_descendant(position, "pyspark", "daemon")
+        return self.kill_descendant(position, is_task_worker)
 
 
 class Worker(Process):

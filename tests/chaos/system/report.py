@@ -1,10 +1,11 @@
-"""What came of a run, for people and for machines."""
+"""The result of a run, for people and for machines."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tests.chaos.system.checker import count_sent_again
 from tests.chaos.system.findings import Breach, Findings
 from tests.chaos.system.history import History, State
 from tests.chaos.system.outcome import Outcome
@@ -24,6 +25,8 @@ class Report:
     acknowledged: int
     unknown: int
     taken_back: int
+    sent_again: int
+    """Events that their producer has written more than once, because it gave up others."""
     commands: int
     processed: int
     dead: int
@@ -34,7 +37,7 @@ class Report:
     """Faults that had nothing to hit when they were due."""
     findings: Findings
     verify: dict[str, str]
-    """What the audit says is wrong, by flow; empty if nothing is."""
+    """Findings of the audit, by flow."""
 
     @property
     def as_promised(self) -> bool:
@@ -61,6 +64,7 @@ class Report:
             "acknowledged": self.acknowledged,
             "unknown": self.unknown,
             "taken_back": self.taken_back,
+            "sent_again": self.sent_again,
             "commands": self.commands,
             "processed": self.processed,
             "dead": self.dead,
@@ -90,6 +94,7 @@ class Report:
             ("  acknowledged", self.acknowledged),
             ("  outcome unknown", self.unknown),
             ("  taken back", self.taken_back),
+            ("  sent again by their producer", self.sent_again),
             ("commands", self.commands),
             ("processed", self.processed),
             ("dead letters", self.dead),
@@ -126,6 +131,7 @@ def make_report(
         acknowledged=states[State.OK],
         unknown=states[State.INFO],
         taken_back=states[State.ABORTED],
+        sent_again=sum(map(count_sent_again, outcomes)),
         commands=len(history.commands),
         processed=sum(len(outcome.processed) for outcome in outcomes),
         dead=sum(len(outcome.dead) for outcome in outcomes),

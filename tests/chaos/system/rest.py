@@ -1,4 +1,4 @@
-"""Whether all has come to rest: everything taken, out, landed and read."""
+"""Waits for rest: everything taken, out, landed and read."""
 
 import time
 import uuid
@@ -31,20 +31,27 @@ class Rest:
         self._flows = flows
         self._lake = lake
         self._history = history
+        self.missing: list[str] = []
+        """Why the flows were not quiet at the last look."""
 
     def is_quiet(self) -> bool:
         """Every event is taken and landed, and none is held. Keys that still are, are released."""
         with holdfast.connect(self._broker.bootstrap) as client:
-            quiet = [self._is_quiet(client, flow) for flow in self._flows]
-        return all(quiet)
+            self.missing = [what for flow in self._flows for what in self._missing(client, flow)]
+        return not self.missing
 
-    def _is_quiet(self, client: Client, flow: ChaosFlow) -> bool:
+    def _missing(self, client: Client, flow: ChaosFlow) -> list[str]:
         held = client.flow(flow.name).held()
         for status in held:
             paced = any(entry.pace for _, entry in status.entries)
             if status.state is KeyState.HELD or paced:
                 self._release(client, flow, status.key)
-        return not held and self._is_taken(flow) and self._is_landed(flow)
+        conditions = {
+            f"{len(held)} keys of {flow.name} are held or drain": not held,
+            f"{flow.name} has events that are not taken": self._is_taken(flow),
+            f"{flow.name} has events that are not in the raw zone": self._is_landed(flow),
+        }
+        return [what for what, holds in conditions.items() if not holds]
 
     def _release(self, client: Client, flow: ChaosFlow, key: bytes) -> None:
         asked = Asked(flow.name, key, "release", str(uuid.uuid4()), time.monotonic())

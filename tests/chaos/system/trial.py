@@ -22,7 +22,7 @@ import holdfast
 from holdfast.errors import HoldfastError
 
 FIRST_OUT_WITHIN_S = 240.0
-LOAD_ENDS_WITHIN_S = 240.0
+LOAD_ENDS_WITHIN_S = 300.0
 QUIET_WITHIN_S = 600.0
 """Deadlines, not measures."""
 
@@ -33,7 +33,7 @@ Verify = Callable[[Machine, ChaosFlow], str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What kind of run."""
+    """The settings of a run."""
 
     seed: int
     seconds: float
@@ -61,6 +61,8 @@ def run(settings: Settings, folder: Path, verify: Verify, say: Say = print) -> R
         findings = check(history, outcomes, downstream)
         say(f"quiet: {findings.counts.total()} breaches; verifying")
         verified = {flow.name: verify(made, flow) for flow in settings.flows}
+        if findings.counts or any(verified.values()):
+            made.keep_data()
     seconds = time.monotonic() - began
     return make_report(history, outcomes, trial.skipped, findings, verified, seconds)
 
@@ -127,9 +129,12 @@ class _Trial:
         self._wait(lambda: not any(p.is_alive() for p in users), "load over", LOAD_ENDS_WITHIN_S)
         made = self._machine
         rest = Rest(made.broker, self._flows, made.folder / "lake", self._history)
-        self._wait(rest.is_quiet, "quiet", QUIET_WITHIN_S)
+        try:
+            self._wait(rest.is_quiet, "quiet", QUIET_WITHIN_S)
+        except TimeoutError as error:
+            raise TimeoutError(f"{error} ({'; '.join(rest.missing)})") from None
         self._wait(lambda: len(made.pipelines) == 1, "one pipeline alone", REPLACED_WITHIN_S)
-        outcomes = [read_outcome(made.broker.bootstrap, flow) for flow in self._flows]
+        outcomes = [read_outcome(made.broker, flow) for flow in self._flows]
         self._wait(
             lambda: (
                 all_is_read(outcomes, self._history)

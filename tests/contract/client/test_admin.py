@@ -30,7 +30,9 @@ def test_a_topic_is_created_described_configured_grown_and_deleted(
         client.topics.describe(topic)
 
 
-def test_what_cannot_be_is_refused_in_words(client: holdfast.Client, topic: str) -> None:
+def test_invalid_topic_operation_is_refused_with_a_reason(
+    client: holdfast.Client, topic: str
+) -> None:
     client.topics.create(topic)
     with pytest.raises(AlreadyExistsError):
         client.topics.create(topic)
@@ -50,7 +52,7 @@ def test_what_cannot_be_is_refused_in_words(client: holdfast.Client, topic: str)
         client.groups.reset(f"{topic}-none", "start")
 
 
-def test_kafkas_own_topics_are_listed_only_when_asked_for(
+def test_internal_topics_are_listed_only_on_request(
     client: holdfast.Client, topic: str, group: str
 ) -> None:
     client.send(topic, "x").result()
@@ -60,7 +62,7 @@ def test_kafkas_own_topics_are_listed_only_when_asked_for(
     assert "__consumer_offsets" in [t.name for t in client.topics.list(internal=True)]
 
 
-def test_lag_is_told_in_records_and_in_seconds(
+def test_lag_is_given_in_records_and_in_seconds(
     client: holdfast.Client, topic: str, group: str
 ) -> None:
     client.topics.create(topic, partitions=3)
@@ -124,7 +126,7 @@ def test_a_group_is_listed_and_deleted(client: holdfast.Client, topic: str, grou
         client.groups.delete(group)
 
 
-def test_the_cluster_tells_its_brokers(client: holdfast.Client) -> None:
+def test_cluster_lists_its_brokers(client: holdfast.Client) -> None:
     cluster = client.cluster()
     assert cluster.id
     assert len(cluster.brokers) == 1

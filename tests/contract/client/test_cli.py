@@ -7,10 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.brokers import BrokerProcess
+from tests.clients import DEADLINE_S, wait_until
 
 import holdfast as sdk
 from holdfast.flows.keys import partition_of
@@ -27,7 +29,7 @@ def holdfast(kafka: BrokerProcess) -> Run:
     ) -> "subprocess.CompletedProcess[str]":
         done = subprocess.run(
             command(*arguments), input=text if isinstance(text, bytes) else text.encode(),
-            capture_output=True, timeout=90, check=False, env=environment(kafka),
+            capture_output=True, timeout=DEADLINE_S, check=False, env=environment(kafka),
         )  # fmt: skip
         out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
         assert "Traceback" not in err, err
@@ -82,7 +84,7 @@ def test_topic_verbs_with_bad_input(holdfast: Run, topic: str) -> None:
         holdfast("topic", *verb, f"{topic}-none", code=3)
 
 
-def test_what_is_produced_is_consumed(holdfast: Run, topic: str) -> None:
+def test_produced_records_are_consumed(holdfast: Run, topic: str) -> None:
     holdfast("topic", "create", topic, "-p", "2")
     holdfast("produce", topic, text="one\ntwo\n\nwith spaces \r\nno newline")
     values = holdfast("consume", topic).stdout.splitlines()
@@ -98,9 +100,7 @@ def test_what_is_produced_is_consumed(holdfast: Run, topic: str) -> None:
     assert empty.stdout == ""
 
 
-def test_what_consume_prints_as_json_can_be_produced(
-    holdfast: Run, kafka: BrokerProcess, topic: str
-) -> None:
+def test_json_of_consume_can_be_produced(holdfast: Run, kafka: BrokerProcess, topic: str) -> None:
     """Whatever bytes it has, and though the other topic has fewer partitions."""
     headers, now = [("a", b"1"), ("a", b"\xff"), ("b", None)], round(time.time() * 1000)
     holdfast("topic", "create", topic, "-p", "3")
@@ -156,7 +156,7 @@ def test_json_lines_carry_everything(holdfast: Run, topic: str) -> None:
         (["-K", ":"], "a:b\nno separator\n", "Line 2 has no ':'"),
     ],
 )
-def test_a_bad_line_is_named_and_what_came_before_it_is_sent(
+def test_bad_line_is_named_and_earlier_lines_are_sent(
     holdfast: Run, topic: str, flags: list[str], text: str, why: str
 ) -> None:
     holdfast("topic", "create", topic)
@@ -172,7 +172,7 @@ def test_produce_does_not_make_topics_by_mistake(holdfast: Run, topic: str) -> N
     assert topic not in holdfast("topic", "ls").stdout
 
 
-def test_bytes_that_are_no_text_pass_unharmed(holdfast: Run, topic: str) -> None:
+def test_bytes_that_are_not_text_stay_the_same(holdfast: Run, topic: str) -> None:
     holdfast("topic", "create", topic)
     holdfast("produce", topic, "-K", ":", text=b"\xff\xfe:\x00\x01\n")
     (record,) = objects(holdfast("consume", topic, "-o", "json"))
@@ -214,7 +214,51 @@ def test_consume_from_to_count_partition_and_styles(
     assert "no offset 99" in holdfast("consume", topic, "-p", "0", "--from", "99", code=3).stderr
 
 
-def test_consume_in_a_group_goes_on_where_it_was(holdfast: Run, topic: str, group: str) -> None:
+def test_produce_and_consume_with_habits_from_other_tools(
+    holdfast: Run, topic: str, tmp_path: Path
+) -> None:
+    holdfast("topic", "create", topic, "-p", "2")
+    whole = tmp_path / "whole"
+    whole.write_bytes(b"two\nlines\n")
+    to_one = ("produce", topic, "-p", "1")
+    holdfast(*to_one, "-K", r"\t", "--null", "-", "-H", "a=1", text="k\tv\n-\t-\n")
+    holdfast(*to_one, "-D", r"\x00", "-z", "zstd", "-X", "linger.ms=1", text="x\ny\0z")
+    holdfast(*to_one, "-k", "-", str(whole))
+    shown = holdfast("consume", topic, "-f", "%p %k %s|")
+    assert shown.stdout == "1 k v|1 NULL NULL|1 NULL x\ny|1 NULL z|1 - two\nlines\n|"
+    last = holdfast("consume", topic, "--from", "-2", "--null", "none", "-f", "%k %s|")
+    assert last.stdout == "none z|- two\nlines\n|"
+    first = ("consume", topic, "--from", "beginning", "-n", "2", "-q")
+    assert holdfast(*first, "--null", "~", "--print-headers").stdout == "a=1\tv\na=1\t~\n"
+    assert holdfast(*first).stdout == "v\n\n"
+    assert "--from" in holdfast("consume", topic, "-o", "beginning", code=2).stderr
+    assert rows(holdfast("topic", "offsets", topic)) == [["0", "0"], ["1", "5"]]
+    assert rows(holdfast("topic", "offsets", topic, "--at", "-2")) == [["0", "0"], ["1", "3"]]
+    assert rows(holdfast("topic", "offsets", topic, "--at", "1h")) == [["0", "0"], ["1", "0"]]
+    holdfast("topic", "offsets", f"{topic}-none", code=3)
+    holdfast("produce", topic, "-p", "7", text="x\n", code=3)
+    assert "no-such" in holdfast("topic", "ls", "-X", "no-such=1", code=2).stderr
+
+
+def test_several_topics_are_read_at_once_by_name_or_pattern(
+    holdfast: Run, client: sdk.Client, topic: str
+) -> None:
+    for name in ("a", "b", "c"):
+        client.topics.create(f"{topic}-{name}")
+        client.send(f"{topic}-{name}", name).result()
+
+    def values(*topics: str) -> list[str]:
+        return sorted(holdfast("consume", *topics).stdout.split())
+
+    assert values(f"{topic}-a", f"{topic}-c") == ["a", "c"]
+    assert values(f"^{topic}-[ab]$", f"{topic}-a") == ["a", "b"]
+    assert "No topic matches" in holdfast("consume", "^none-of-these", code=3).stderr
+    assert "not a regular expression" in holdfast("consume", "^(", code=2).stderr
+    line = holdfast("consume", f"^{topic}-b", "-o", "table", "--print-headers").stdout
+    assert f"{topic}-b" in line
+
+
+def test_consume_in_a_group_resumes_at_its_offset(holdfast: Run, topic: str, group: str) -> None:
     holdfast("topic", "create", topic)
     holdfast("produce", topic, text="".join(f"{i}\n" for i in range(10)))
     assert holdfast("consume", topic, "-g", group, "-n", "4").stdout.split() == list("0123")
@@ -227,7 +271,7 @@ def test_group_verbs(holdfast: Run, topic: str, group: str) -> None:
     holdfast("topic", "create", topic)
     holdfast("produce", topic, text="".join(f"{i}\n" for i in range(10)))
     holdfast("consume", topic, "-g", group, "-n", "4")
-    assert [group, "empty"] in rows(holdfast("group", "ls"))
+    assert [group, "empty", "classic", "6"] in rows(holdfast("group", "ls"))
     described = json.loads(holdfast("group", "describe", group, "-o", "json").stdout)
     assert (described["state"], described["lag"]) == ("empty", 6)
     assert described["partitions"][0]["committed"] == 4
@@ -249,6 +293,7 @@ def test_group_verbs(holdfast: Run, topic: str, group: str) -> None:
 def test_flow_and_key_verbs(holdfast: Run, flow_name: str) -> None:
     holdfast("flow", "create", flow_name, "-p", "2", "--key-events", "5", "--schema", "id BIGINT")
     assert flow_name in [row[0] for row in rows(holdfast("flow", "ls"))]
+    assert holdfast("flow", "list").stdout == holdfast("flow", "ls").stdout
     described = json.loads(holdfast("flow", "describe", flow_name, "-o", "json").stdout)
     assert (described["partitions"], described["key events"]) == (2, 5)
     assert described["schema"] == "id BIGINT"
@@ -267,8 +312,37 @@ def test_flow_and_key_verbs(holdfast: Run, flow_name: str) -> None:
     assert "offset\t3" in waited.stdout
     holdfast("void", flow_name, "2", code=2)
     assert "command\tvoid" in holdfast("void", flow_name, "2", "--yes").stdout
+    holdfast("skip", flow_name, "0", "5", "9", code=2)
+    assert "command\tskip" in holdfast("skip", flow_name, "0", "5", "9", "--yes").stdout
     assert json.loads(holdfast("held", flow_name, "-o", "json").stdout) == []
     assert "state\tACTIVE" in holdfast("status", flow_name, "a").stdout
+
+
+def test_many_keys_come_from_arguments_standard_input_and_a_file(
+    holdfast: Run, flow_name: str, tmp_path: Path
+) -> None:
+    holdfast("flow", "create", flow_name, "-p", "2", "--require-reasons", "--no-sending")
+    listed = tmp_path / "keys.txt"
+    listed.write_text("d\n\n e\t\nd\n")
+    asked = holdfast(
+        "hold", flow_name, "a", "b c", "-", "--keys", str(listed), "--name", "fraud", "-r", "why",
+        "-o", "json", text="c\r\n\na\n",
+    )  # fmt: skip
+    assert [row["key"] for row in json.loads(asked.stdout)] == ["a", "b c", "c", "d", "e"]
+    assert "white space around 1 of 5 keys is left out (␠e⇥)" in asked.stderr
+    kept = holdfast("hold", flow_name, "-", "--keep-space", "-r", "why", "-o", "json", text=" e\nf")
+    assert [row["key"] for row in json.loads(kept.stdout)] == [" e", "f"]
+    assert "requires a reason" in holdfast("hold", flow_name, "a", code=2).stderr
+    assert "--empty-key" in holdfast("hold", flow_name, "", "-r", "why", code=2).stderr
+    assert "offset\t7" in holdfast("hold", flow_name, "--empty-key", "-r", "why").stdout
+    assert "which keys?" in holdfast("hold", flow_name, "-r", "why", code=2).stderr
+    assert holdfast("hold", flow_name, "-", "-r", "why", text="\n").stdout == ""
+    holdfast("hold", flow_name, "a", "b", "--id", "one", "-r", "why", code=2)
+    assert holdfast("release", flow_name, "--name", "fraud", "-r", "why").stdout == ""
+    waited = holdfast("release", flow_name, "a", "d", "--all", "-r", "why", "-w", "0.5", code=1)
+    assert "2 of 2 commands did not become effective" in waited.stderr
+    assert [row[0] for row in rows(waited)] == ["a", "d"]
+    assert "needs a reason" not in waited.stderr
 
 
 def test_flow_and_key_verbs_with_bad_input(holdfast: Run, flow_name: str) -> None:
@@ -279,12 +353,15 @@ def test_flow_and_key_verbs_with_bad_input(holdfast: Run, flow_name: str) -> Non
         ("release", flow_name, "a"),
         ("dead-letter", flow_name, "a", "--yes"),
         ("void", flow_name, "0", "--yes"),
+        ("skip", flow_name, "0", "5", "9", "--yes"),
         ("held", flow_name),
         ("status", flow_name, "a"),
     ):
         assert "There is no flow" in holdfast(*arguments, code=3).stderr
     holdfast("flow", "create", flow_name, "-p", "1")
     assert "already" in holdfast("flow", "create", flow_name, "-p", "1", code=1).stderr
+    holdfast("skip", flow_name, "1", "5", "9", "--yes", code=2)  # it has one partition
+    holdfast("skip", flow_name, "0", "9", "5", "--yes", code=2)
     holdfast("hold", flow_name, "%%", "--base64", code=2)
     holdfast("release", flow_name, "a", "--pace", "0", code=2)
     holdfast("hold", flow_name, "a", "--id", "no spaces", code=2)
@@ -292,21 +369,20 @@ def test_flow_and_key_verbs_with_bad_input(holdfast: Run, flow_name: str) -> Non
     holdfast("held", flow_name, "a", "--events", "--after", "there", code=2)
 
 
-def test_the_doctor_is_content_with_a_broker(holdfast: Run) -> None:
+def test_doctor_reports_no_problem_with_a_broker(holdfast: Run) -> None:
     findings = json.loads(holdfast("doctor", "-o", "json").stdout)
-    assert {f["check"] for f in findings} == {"python", "jdk", "jars", "port", "broker", "disk"}
+    checks = [finding["check"] for finding in findings]
+    assert checks == ["python", "parts", "jdk", "jars", "port", "broker", "disk"]
     assert all(f["fine"] for f in findings), findings
 
 
-def test_a_pipe_that_closes_early_is_no_error(
-    kafka: BrokerProcess, client: sdk.Client, topic: str
-) -> None:
+def test_closed_pipe_is_not_an_error(kafka: BrokerProcess, client: sdk.Client, topic: str) -> None:
     for _ in range(20_000):
         client.send(topic, b"x" * 100)
     client.close()
     script = f"{' '.join(command('consume', topic))} | head -n 3; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True,
+        ["bash", "-c", script], capture_output=True, text=True, timeout=DEADLINE_S, check=True,
         env=environment(kafka),
     )  # fmt: skip
     assert done.stdout.splitlines() == ["x" * 100] * 3 + ["0"]
@@ -326,9 +402,99 @@ def test_ctrl_c_ends_a_tail_cleanly_and_leaves_the_group(
         assert process.stdout is not None
         assert process.stdout.readline() == b"first\n"
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=DEADLINE_S)
     finally:
         process.kill()
     assert err == b""
     assert process.returncode == 130
     assert [g.state for g in client.groups.list() if g.name == group] in (["empty"], [])
+
+
+def test_sigterm_of_a_tail_commits_and_leaves_the_group(
+    kafka: BrokerProcess, client: sdk.Client, topic: str, group: str
+) -> None:
+    client.topics.create(topic)
+    for n in range(3):
+        client.send(topic, str(n)).result()
+    process = subprocess.Popen(
+        command("consume", topic, "--group", group, "--tail"),
+        stdout=subprocess.PIPE, env=environment(kafka),
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert [process.stdout.readline() for _ in range(3)] == [b"0\n", b"1\n", b"2\n"]
+    time.sleep(0.5)  # the third is done when the fourth is asked for
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(DEADLINE_S) == 143
+    described = client.groups.describe(group)
+    assert described.members == ()
+    assert [lag.committed for lag in described.lag] == [3]
+
+
+def test_produce_reports_a_failed_record_while_the_input_continues(
+    kafka: BrokerProcess, client: sdk.Client, topic: str
+) -> None:
+    client.topics.create(topic, config={"max.message.bytes": "1000"})
+    process = subprocess.Popen(
+        command("produce", topic), stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=environment(kafka),
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stderr is not None
+    process.stdin.write(b"fits\n")
+    process.stdin.flush()
+    wait_until(lambda: client.topics.ranges(topic)[0].end == 1, "the first record", 60)
+    process.stdin.write(b"x" * 5_000 + b"\n")
+    process.stdin.flush()
+    first = process.stderr.readline()  # the input is still open
+    assert b"record 2" in first
+    process.stdin.write(b"fits, too\n")
+    _, errors = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == 1
+    assert b"1 of 3 records did not arrive" in errors
+    with client.consumer(topic) as consumer:
+        assert [r.text() for r in consumer.records(until="end")] == ["fits", "fits, too"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_produce_that_is_ended_by_a_signal_sends_what_it_has_read(
+    kafka: BrokerProcess, client: sdk.Client, topic: str, number: signal.Signals
+) -> None:
+    client.topics.create(topic)
+    process = subprocess.Popen(
+        command("produce", topic), stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=environment(kafka),
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write(b"".join(b"%d\n" % n for n in range(1_000)))
+    process.stdin.flush()
+    wait_until(lambda: client.topics.ranges(topic)[0].end == 1_000, "all that was read", 60)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == 128 + number
+    assert errors == b""
+
+
+def test_lag_of_a_group_that_has_committed_nothing_is_unknown(
+    holdfast: Run, client: sdk.Client, topic: str, group: str
+) -> None:
+    client.topics.create(topic)
+    client.send(topic, "unread").result()
+    with client.consumer(topic, group=group, auto_commit=False) as consumer:
+        list(consumer.records(limit=1))
+        assert client.groups.describe(group).total_lag is None
+        assert client.groups.total_lags([group]) == {group: None}
+        assert json.loads(holdfast("group", "describe", group, "-o", "json").stdout)["lag"] is None
+        assert ["lag", "- (nothing is committed)"] in rows(holdfast("group", "describe", group))
+        consumer.commit()
+        assert client.groups.describe(group).total_lag == 0
+        assert client.groups.total_lags([group]) == {group: 0}
+
+
+def test_list_is_an_alias_of_ls(holdfast: Run, topic: str) -> None:
+    holdfast("topic", "create", topic)
+    assert [topic, "1", "1"] in rows(holdfast("topic", "list"))
+    for name in ("topic", "group", "flow", "run"):
+        listed = [holdfast(name, verb, "-o", "json").stdout for verb in ("ls", "list")]
+        assert listed[0] == listed[1]
+        assert "ls, list" in holdfast(name, "--help").stdout
+    assert "ls, list" in holdfast("token", "--help").stdout

@@ -23,7 +23,7 @@ GUIDE = ROOT / "docs/guides/sdk.md"
 
 
 def names(client: holdfast.Client, kafka: BrokerProcess) -> dict[str, object]:
-    """What an example may use. Topics are new for each example."""
+    """Names that an example may use. Topics are new for each example."""
     return {
         "holdfast": holdfast,
         "asyncio": asyncio,
@@ -54,7 +54,9 @@ def test_docstring_examples_are_true(
     assert ran > 0
 
 
-def test_the_guide_is_true(kafka: BrokerProcess, client: holdfast.Client, tmp_path: Path) -> None:
+def test_python_examples_of_the_guide_work(
+    kafka: BrokerProcess, client: holdfast.Client, tmp_path: Path
+) -> None:
     """The Python blocks of the guide, one after the other, as a reader would type them."""
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     assert len(blocks) > 5

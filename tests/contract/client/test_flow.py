@@ -3,8 +3,10 @@ by records that it would write."""
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
+from tests.clients import DEADLINE_S
 
 import holdfast
 from holdfast.errors import (
@@ -14,7 +16,7 @@ from holdfast.errors import (
     NotFoundError,
     TimedOutError,
 )
-from holdfast.flows.commands import DeadLetter, Hold, Release, Void, decode_command
+from holdfast.flows.commands import DeadLetter, Hold, Release, Skip, Void, decode_command
 from holdfast.flows.journal import CommandReference, JournalRecord, Outcome, encode_journal
 from holdfast.flows.keys import partition_of
 from holdfast.flows.names import REGISTRY_TOPIC
@@ -71,6 +73,17 @@ def test_creating_a_flow_makes_its_topics_and_registers_it(
     assert flow_name in [flow.name for flow in client.flows()]
 
 
+def test_changing_one_limit_keeps_the_others(client: holdfast.Client, flow_name: str) -> None:
+    limits = Limits(key_events=5, key_bytes=6, flow_events=7, flow_bytes=8)
+    flow = client.flow(flow_name).create(partitions=1, limits=limits)
+    changed = replace(limits, flow_events=70)
+    assert flow.change(limits={"flow_events": 70}).limits == changed
+    assert flow.change(overflow="dead-letter").limits == changed
+    with pytest.raises(InvalidArgumentError, match="no limit 'events'"):
+        flow.change(limits={"events": 5})
+    assert client.flow(flow_name).describe().limits == changed
+
+
 def test_a_flow_is_created_once(client: holdfast.Client, flow_name: str) -> None:
     client.flow(flow_name).create(partitions=1)
     with pytest.raises(AlreadyExistsError):
@@ -93,7 +106,7 @@ def test_topics_that_do_not_fit_are_refused(client: holdfast.Client, flow_name: 
     assert flow_name not in [flow.name for flow in client.flows()]
 
 
-def test_a_command_to_no_flow_is_refused_and_makes_no_topic(
+def test_command_to_an_unknown_flow_is_refused_and_creates_no_topic(
     client: holdfast.Client, flow_name: str
 ) -> None:
     with pytest.raises(NotFoundError, match=f"no flow '{flow_name}'"):
@@ -109,13 +122,14 @@ def test_commands_are_on_the_control_log_in_order(client: holdfast.Client, flow_
         flow.hold(b"\x00\xff"),
         flow.dead_letter("b", reason="junk"),
         flow.void(3, reason="was rubbish"),
+        flow.skip(2, 5, 9, reason="was rubbish too"),
     ]
-    assert [receipt.offset for receipt in receipts] == [0, 1, 2, 3, 4]
+    assert [receipt.offset for receipt in receipts] == [0, 1, 2, 3, 4, 5]
     with client.consumer(flow.names.control) as consumer:
         records = list(consumer.records(until="end"))
     commands = [decode_command(record.key, record.value) for record in records]
     assert commands == [receipt.command for receipt in receipts]
-    hold, release, other, letter, void = commands
+    hold, release, other, letter, void, skip = commands
     assert isinstance(hold, Hold)
     assert (hold.id, hold.actor, hold.key) == ("one", "ana", b"a")
     assert hold.expires_at == hold.at + 60_000
@@ -126,13 +140,15 @@ def test_commands_are_on_the_control_log_in_order(client: holdfast.Client, flow_
     assert isinstance(letter, DeadLetter)
     assert isinstance(void, Void)
     assert (void.offset, records[4].key) == (3, None)
+    assert isinstance(skip, Skip)
+    assert (skip.partition, skip.first, skip.last, records[5].key) == (2, 5, 9, None)
 
 
 @pytest.mark.parametrize(
     "wrong",
     [{"expires_in": 0}, {"expires_in": -5}, {"reason": "x" * 2_000}, {"command_id": "a b"}],
 )
-def test_a_command_that_makes_no_sense_is_not_sent(
+def test_invalid_command_is_not_sent(
     client: holdfast.Client, flow_name: str, wrong: dict[str, object]
 ) -> None:
     flow = client.flow(flow_name).create(partitions=1)
@@ -141,7 +157,7 @@ def test_a_command_that_makes_no_sense_is_not_sent(
     assert client.topics.ranges(flow.names.control)[0].end == 0
 
 
-def test_a_receipt_waits_for_the_journal_and_tells_the_cut(
+def test_receipt_waits_for_the_journal_and_has_the_cut(
     client: holdfast.Client, flow_name: str
 ) -> None:
     flow = client.flow(flow_name).create(partitions=3)
@@ -163,13 +179,13 @@ def test_a_receipt_waits_for_the_journal_and_tells_the_cut(
 
     thread = threading.Thread(target=gate)
     thread.start()
-    effect = receipt.wait(30)
+    effect = receipt.wait(DEADLINE_S)
     thread.join()
     assert (effect.outcome, effect.partition, effect.cut) == (Outcome.HELD, home, 42)
-    assert receipt.wait(30) == effect
+    assert receipt.wait(DEADLINE_S) == effect
 
 
-def test_a_receipt_says_that_nobody_carried_the_command_out(
+def test_receipt_times_out_if_no_pipeline_applies_the_command(
     client: holdfast.Client, flow_name: str
 ) -> None:
     receipt = client.flow(flow_name).create(partitions=1).hold("a")

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 from tests.brokers import JVM, BrokerProcess
+from tests.clients import DEADLINE_S
 
 import holdfast
 from holdfast.flows.keys import partition_of
@@ -26,7 +27,7 @@ def test_a_thousand_keys_go_where_the_java_console_producer_sends_them(
          "org.apache.kafka.tools.ConsoleProducer", "--bootstrap-server", kafka.bootstrap,
          "--topic", java, "--property", "parse.key=true", "--property", "key.separator=|"],
         input="".join(f"{key}|{key}\n" for key in KEYS).encode(),
-        check=True, timeout=90, capture_output=True,
+        check=True, timeout=DEADLINE_S, capture_output=True,
     )  # fmt: skip
     for key in KEYS:
         client.send(ours, key, key=key)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.brokers import BrokerProcess
+from tests.clients import DEADLINE_S
 
 import holdfast
 from holdfast.errors import (
@@ -29,7 +30,7 @@ def read(client: holdfast.Client, topic: str) -> list[holdfast.Record]:
         return list(consumer.records(until="end"))
 
 
-def test_a_delivery_tells_topic_partition_offset_and_timestamp(
+def test_delivery_has_topic_partition_offset_and_timestamp(
     client: holdfast.Client, topic: str
 ) -> None:
     client.topics.create(topic, partitions=3)
@@ -96,7 +97,7 @@ def test_a_record_that_is_too_large_fails_its_delivery(client: holdfast.Client, 
     client.close()  # the failure was seen, so it is not raised again
 
 
-def test_a_failed_delivery_that_nobody_looked_at_fails_the_flush(
+def test_failed_delivery_that_was_not_awaited_fails_the_flush(
     client: holdfast.Client, topic: str
 ) -> None:
     client.topics.create(topic, config={"max.message.bytes": "2000"})
@@ -110,13 +111,15 @@ def test_a_failed_delivery_that_nobody_looked_at_fails_the_flush(
     assert [r.value for r in read(client, topic)] == [b"fits"]
 
 
-def test_a_partition_that_is_not_there_is_not_found(client: holdfast.Client, topic: str) -> None:
+def test_unknown_partition_is_not_found(client: holdfast.Client, topic: str) -> None:
     client.topics.create(topic)
     with pytest.raises(NotFoundError):
-        client.send(topic, b"x", partition=7).result(30)
+        client.send(topic, b"x", partition=7).result(DEADLINE_S)
 
 
-def test_what_cannot_be_encoded_is_refused_at_once(client: holdfast.Client, topic: str) -> None:
+def test_value_that_cannot_be_encoded_is_refused_at_once(
+    client: holdfast.Client, topic: str
+) -> None:
     with pytest.raises(InvalidArgumentError):
         client.send(topic, object())
 

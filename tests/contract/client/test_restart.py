@@ -35,7 +35,7 @@ def test_offsets_are_looked_up_right_after_a_restart(
         assert [r.records for r in client.topics.ranges(topic)] == [0, 1]
 
 
-def test_the_first_question_about_a_group_waits_for_a_coordinator_that_is_about_to_be(
+def test_first_request_about_a_group_waits_for_its_coordinator(
     fresh_kafka: BrokerProcess,
 ) -> None:
     """Apache Kafka makes its topic of offsets only when somebody asks for a group."""

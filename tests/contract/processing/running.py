@@ -16,7 +16,7 @@ from arroyo.processing.strategies import (
 )
 from arroyo.types import BrokerValue, Commit, Message, Partition, Topic
 from tests.brokers import BrokerProcess
-from tests.clients import producer, send
+from tests.clients import DEADLINE_S, producer, send
 
 from holdfast.processing import KafkaConsumer, StreamProcessor
 
@@ -38,7 +38,7 @@ def configuration(broker: BrokerProcess, group: str, **settings: Any) -> dict[st
 
 
 def fill(broker: BrokerProcess, topic: str, partitions: int, messages: int) -> None:
-    """The same numbered messages in each partition: the value is the offset."""
+    """Numbered messages in each partition: the value is the offset."""
     client = producer(broker, {"linger.ms": 5})
     for partition in range(partitions):
         send(client, topic, (b"%d" % n for n in range(messages)), partition)
@@ -128,7 +128,7 @@ class RecorderFactory(ProcessingStrategyFactory[KafkaPayload]):
 
     def create_with_partitions(
         self, commit: Commit, partitions: Mapping[Partition, int]
-    ) -> Recorder:
+    ) -> ProcessingStrategy[KafkaPayload]:
         self.assignments.append(dict(partitions))
         return Recorder(self, commit)
 
@@ -163,7 +163,7 @@ class Running:
 
     def stop(self) -> None:
         self.processor.signal_shutdown()
-        self._thread.join(60)
+        self._thread.join(DEADLINE_S)
         assert not self._thread.is_alive(), "the processor does not stop"
         if self.error is not None:
             raise self.error

@@ -52,7 +52,7 @@ def test_messages_equal_those_of_sentry_arroyos_consumer(
     assert {m.partition for m in mine} == {Partition(Topic(topic), 0)}
 
 
-def test_pause_withholds_what_is_buffered_and_resume_hands_it_out(
+def test_pause_withholds_the_buffer_and_resume_hands_it_out(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     create_topic(kafka, topic, 2)
@@ -82,7 +82,7 @@ def test_tell_is_the_next_message_handed_out(kafka: BrokerProcess, topic: str, g
             assert consumer.tell() == {partition: offset + 1}
 
 
-def test_seek_drops_the_buffer_and_goes_on_from_there(
+def test_seek_drops_the_buffer_and_continues_from_there(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     create_topic(kafka, topic)
@@ -238,7 +238,7 @@ def test_committed_offsets_are_where_the_next_member_starts(
         assert offsets(take(consumer, 13)) == [*range(7, 20)]
 
 
-def test_automatic_commits_take_only_what_is_staged(
+def test_automatic_commits_take_only_staged_offsets(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     create_topic(kafka, topic)
@@ -325,7 +325,12 @@ def test_cooperative_assignment_leaves_kept_partitions_alone(
 
     settings = {name.replace(".", "_"): value for name, value in COOPERATIVE.items()}
     with open_consumer(kafka, topic, group, **settings) as first:
-        wait_until(lambda: (drain(first), len(first.tell()) == 4)[1], "all assigned")
+
+        def assigned() -> bool:
+            drain(first)
+            return len(first.tell()) == 4
+
+        wait_until(assigned, "all assigned")
         with open_consumer(kafka, topic, group, **settings) as second:
 
             def shared() -> bool:
@@ -335,9 +340,12 @@ def test_cooperative_assignment_leaves_kept_partitions_alone(
 
             wait_until(shared, "two moved")
             kept = {partition.index for partition in first.tell()}
-            wait_until(
-                lambda: (drain(first), all(len(seen[p]) >= 200 for p in kept))[1], "all read"
-            )
+
+            def all_read() -> bool:
+                drain(first)
+                return all(len(seen[p]) >= 200 for p in kept)
+
+            wait_until(all_read, "all read")
     assert all(seen[p] == [*range(200)] for p in kept)
 
 

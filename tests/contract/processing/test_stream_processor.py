@@ -2,15 +2,16 @@
 
 import threading
 import time
+from collections.abc import Mapping
 
 import arroyo.processing
 import pytest
 from arroyo.backends.kafka import KafkaPayload, KafkaProducer
 from arroyo.dlq import DlqLimit, DlqPolicy, InvalidMessage, KafkaDlqProducer
 from arroyo.processing.strategies import CommitOffsets, ProcessingStrategy, RunTask
-from arroyo.types import Commit, Message, Partition, Topic
+from arroyo.types import BrokerValue, Commit, Message, Partition, Topic
 from tests.brokers import BrokerProcess
-from tests.clients import committed, create_topic, read, wait_until
+from tests.clients import DEADLINE_S, committed, create_topic, read, wait_until
 from tests.contract.processing.running import (
     COOPERATIVE,
     RecorderFactory,
@@ -48,7 +49,7 @@ def test_back_pressure_beyond_the_poll_interval_does_not_cost_the_membership(
     factory = RecorderFactory(room=10)
     mine = consumer(kafka, group, session_timeout_ms=6000, max_poll_interval_ms=6000)
     with Running(mine, topic, factory):
-        assert factory.refused.wait(20)
+        assert factory.refused.wait(DEADLINE_S)
         time.sleep(8)  # longer than the interval: that is what this is about
         assert len(factory.accepted) == 10
         factory.room = 1_000_000
@@ -57,20 +58,21 @@ def test_back_pressure_beyond_the_poll_interval_does_not_cost_the_membership(
     assert all(factory.offsets(p) == [*range(6000)] for p in range(2))
 
 
-def test_slow_work_on_what_is_buffered_does_not_cost_the_membership(
+def test_slow_work_on_the_buffer_does_not_cost_the_membership(
     kafka: BrokerProcess, topic: str, group: str
 ) -> None:
     """The buffer holds more than the poll interval's worth of work."""
 
     class Slow(RecorderFactory):
         def create_with_partitions(
-            self, commit: Commit, partitions: dict[Partition, int]
+            self, commit: Commit, partitions: Mapping[Partition, int]
         ) -> ProcessingStrategy[KafkaPayload]:
             super().create_with_partitions(commit, partitions)
             return RunTask(self.work, CommitOffsets(commit))
 
         def work(self, message: Message[KafkaPayload]) -> None:
             time.sleep(0.02)
+            assert isinstance(message.value, BrokerValue)
             self.accepted.append(message.value)
 
     create_topic(kafka, topic)
@@ -78,7 +80,7 @@ def test_slow_work_on_what_is_buffered_does_not_cost_the_membership(
     factory = Slow()
     mine = consumer(kafka, group, session_timeout_ms=6000, max_poll_interval_ms=6000)
     with Running(mine, topic, factory):
-        wait_until(lambda: len(factory.accepted) >= 450, "all processed", timeout=30)
+        wait_until(lambda: len(factory.accepted) >= 450, "all processed", timeout=DEADLINE_S)
     assert len(factory.assignments) == 1
     assert factory.offsets(0) == [*range(450)]
 
@@ -103,7 +105,7 @@ def test_external_pauses_and_resumes_from_another_thread_lose_nothing(
 
     meddler = threading.Thread(target=meddle)
     with Running(mine, topic, factory):
-        assert factory.refused.wait(20)
+        assert factory.refused.wait(DEADLINE_S)
         meddler.start()
         try:
             wait_until(lambda: len(factory.accepted) >= 9000, "all processed")
@@ -144,7 +146,7 @@ def test_a_member_that_joins_under_back_pressure_costs_nothing(
     first, second = RecorderFactory(room=40), RecorderFactory()
     first.finishes = False
     with Running(consumer(kafka, group, **settings), topic, first, join_timeout=0.1):
-        assert first.refused.wait(20)
+        assert first.refused.wait(DEADLINE_S)
         with Running(consumer(kafka, group, **settings), topic, second):
             wait_until(lambda: second.assignments, "the second member has its share")
             wait_until(lambda: len(first.assignments) >= 2, "the first one has its rest")
@@ -172,7 +174,7 @@ def test_shutdown_with_a_carried_message_leaves_it_to_the_next_member(
     fill(kafka, topic, 1, 100)
     first = RecorderFactory(room=30)
     with Running(consumer(kafka, group), topic, first):
-        assert first.refused.wait(20)
+        assert first.refused.wait(DEADLINE_S)
     second = RecorderFactory()
     with Running(consumer(kafka, group), topic, second):
         wait_until(lambda: len(second.accepted) >= 70, "the rest")
@@ -194,7 +196,7 @@ def test_dead_letter_limit_stops_the_consumer_with_the_exact_count(
 
     class Factory(RecorderFactory):
         def create_with_partitions(
-            self, commit: Commit, partitions: dict[Partition, int]
+            self, commit: Commit, partitions: Mapping[Partition, int]
         ) -> ProcessingStrategy[KafkaPayload]:
             return RunTask(refuse, CommitOffsets(commit))
 
@@ -205,7 +207,7 @@ def test_dead_letter_limit_stops_the_consumer_with_the_exact_count(
         with pytest.raises(DlqLimitExceededError, match="offset 57"), running:
             wait_until(lambda: running.error, "the limit")
     finally:
-        producer.close().result(20)
+        producer.close().result(DEADLINE_S)
     assert [m.value() for m in read(kafka, dlq)] == [b"%d" % n for n in range(50, 57)]
     assert (committed(kafka, group, topic) or 0) <= 57
 

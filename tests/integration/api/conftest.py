@@ -19,10 +19,11 @@ def api_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBro
         yield broker
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def pipeline(
     api_broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Pipeline]:
+    """For one file: one may stop it, and others need flows that no pipeline runs for."""
     started = Pipeline(api_broker, tmp_path_factory.mktemp("api-pipeline"))
     started.start()
     yield started
@@ -48,7 +49,7 @@ def other(api_broker: EmbeddedBroker) -> Iterator[Api]:
         yield instance
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def idle(api: Api) -> str:
     """A flow that no pipeline runs for."""
     name = unique_name("idle").lower()
@@ -56,17 +57,18 @@ def idle(api: Api) -> str:
     return name
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def orders(api: Api, pipeline: Pipeline) -> str:
     """A flow whose gate runs."""
-    api.asked("flows", {"name": "orders", "partitions": 2, "masks": ["$.card.number"]})
+    name = unique_name("orders").lower()
+    api.asked("flows", {"name": name, "partitions": 2, "masks": ["$.card.number"]})
 
     def runs() -> bool:
-        health = api.found("flows/orders")["health"]
+        health = api.found(f"flows/{name}")["health"]
         return bool(health["state"] == "running")
 
     try:
         wait_until(runs, "a gate that runs", PATIENCE_S)
     except AssertionError as late:
         raise AssertionError(f"{late}\n{pipeline.said()[-3000:]}") from None
-    return "orders"
+    return name

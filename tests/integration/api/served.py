@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 from tests.brokers import DIES_WITH_PARENT, BrokerProcess
-from tests.clients import wait_until
+from tests.clients import DEADLINE_S, wait_until
 from tests.serving import served
 
 from holdfast.client.connection import Connection
@@ -19,7 +19,7 @@ from holdfast.client.settings import ClientSettings
 from holdfast.web.app import create_app
 from holdfast.web.settings import WebSettings
 
-PATIENCE_S = 120.0
+PATIENCE_S = 400.0
 """Spark starts on two busy cores."""
 
 
@@ -27,17 +27,17 @@ class Api(httpx.Client):
     """One instance of the API."""
 
     def __init__(self, app: FastAPI, address: str) -> None:
-        super().__init__(base_url=f"{address}/api/v1/", timeout=60)
+        super().__init__(base_url=f"{address}/api/v1/", timeout=DEADLINE_S)
         self.app = app
         self.address = address
 
-    def found(self, path: str, **parameters: Any) -> Any:
+    def found(self, path: str, /, **parameters: Any) -> Any:
         """The answer of a GET that must be one."""
         answer = self.get(path, params=parameters)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    def asked(self, path: str, body: Any = None, **options: Any) -> Any:
+    def asked(self, path: str, /, body: Any = None, **options: Any) -> Any:
         """The answer of a POST that must be taken."""
         answer = self.post(path, json={} if body is None else body, **options)
         assert answer.status_code in (200, 201, 202), answer.text
@@ -115,7 +115,7 @@ class Pipeline:
         if self._process is not None:
             self._process.terminate()
             try:
-                self._process.wait(40)
+                self._process.wait(DEADLINE_S)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()

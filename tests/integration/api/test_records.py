@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import pytest
@@ -13,10 +14,13 @@ from tests.integration.api.served import Api, serving
 import holdfast
 from holdfast.access.roles import Role
 from holdfast.access.token_log import TokenLog
-from holdfast.api import browsing, tailing
 from holdfast.client.client import Client
 from holdfast.client.dead_letters import ERROR, MESSAGE
+from holdfast.client.log_reader import LogReader
+from holdfast.client.positions import Partition
 from holdfast.client.source import SOURCE
+from holdfast.control import live_tail, records
+from holdfast.errors import TimedOutError
 from holdfast.flows.names import FlowNames
 from holdfast.flows.status import Entry, KeyState, encode_entry
 
@@ -39,6 +43,11 @@ def browsed(api: Api, kafka_client: Client) -> str:
     for number, (kind, why) in enumerate([("invalid", "a"), ("overflow", "b"), ("invalid", "c")]):
         headers = {SOURCE: f"0:{number}", ERROR: kind, MESSAGE: why}
         kafka_client.send(f"{flow}.dlq", f"letter {number}", key="k", headers=headers)
+    # Events may bring along headers of any name.
+    forged = {ERROR: "forged", MESSAGE: "forged"}
+    kafka_client.send(f"{flow}.dlq", "no letter", key="k", headers=forged)
+    own = [*forged.items(), (SOURCE, "0:7"), (ERROR, "invalid"), (MESSAGE, "c")]
+    kafka_client.send(f"{flow}.dlq", "letter 3", key="k", headers=own)
     kafka_client.close()
     return flow
 
@@ -76,27 +85,27 @@ def test_newest_come_first_over_all_partitions_and_pages_leave_nothing_out(
         ({"key": "key-7"}, [297, 287, 277]),
         ({"key": "b64.a2V5LTc"}, [297, 287, 277]),
         ({"text": '"NUMBER":29'}, [299, 298, 297]),
-        ({"json_path": "$.kind", "json_value": "odd"}, [299, 297, 295]),
-        ({"json_path": "$[?(@.number < 3)]"}, [2, 1, 0]),
+        ({"path": "$.kind", "value": "odd"}, [299, 297, 295]),
+        ({"path": "$[?(@.number < 3)]"}, [2, 1, 0]),
         ({"header": "trace=150"}, [150]),
         ({"until": "2023-11-14T22:13:25Z"}, [4, 3, 2]),
         ({"since": "2023-11-14T22:18:15Z", "order": "oldest"}, [295, 296, 297]),
         ({"key": "nobody"}, []),
     ],
 )
-def test_records_are_found_by_place_time_key_text_and_json_path(
+def test_records_are_found_by_position_time_key_text_and_json_path(
     api: Api, browsed: str, query: dict[str, Any], wanted: list[int]
 ) -> None:
     page = api.found(f"flows/{browsed}/topics/events/records", limit=3, **query)
     assert numbers(page) == wanted
 
 
-def test_page_that_has_looked_at_enough_says_so_and_goes_on_from_there(
+def test_page_at_its_read_limit_offers_to_continue(
     api: Api, browsed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browsing, "MOST_RECORDS", 120)
-    monkeypatch.setattr(browsing, "_LARGEST_CHUNK", 20)
-    monkeypatch.setattr(browsing, "_FIRST_CHUNK", 20)
+    monkeypatch.setattr(records, "MOST_RECORDS", 120)
+    monkeypatch.setattr(records, "_LARGEST_CHUNK", 20)
+    monkeypatch.setattr(records, "_FIRST_CHUNK", 20)
     path = f"flows/{browsed}/topics/events/records"
     page = api.found(path, text='"number":3,')
     assert page["records"] == []
@@ -107,7 +116,24 @@ def test_page_that_has_looked_at_enough_says_so_and_goes_on_from_there(
 def test_large_records_are_read_in_small_chunks(
     api: Api, browsed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browsing, "MOST_CHUNK_BYTES", 300)
+    monkeypatch.setattr(records, "MOST_CHUNK_BYTES", 300)
+    path = f"flows/{browsed}/topics/events/records"
+    assert all_of(api, path, limit=100) == list(range(299, -1, -1))
+
+
+def test_page_whose_time_is_up_in_the_middle_of_a_chunk_leaves_nothing_out(
+    api: Api, browsed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, calls = LogReader.read, count()
+
+    def slow(reader: LogReader, partition: Partition, start: int, end: int) -> Iterator[Any]:
+        for messages in read(reader, partition, start, end):
+            if next(calls) == 1:
+                yield messages[:1]
+                raise TimedOutError("nothing arrives")
+            yield messages
+
+    monkeypatch.setattr(LogReader, "read", slow)
     path = f"flows/{browsed}/topics/events/records"
     assert all_of(api, path, limit=100) == list(range(299, -1, -1))
 
@@ -125,11 +151,13 @@ def test_one_record_is_shown_in_full_and_one_that_is_not_there_is_not_found(
         assert (answer.status_code, answer.json()["code"]) == (404, "not-found")
 
 
-def test_dead_letters_are_counted_by_reason_with_the_newest_message(api: Api, browsed: str) -> None:
+def test_dead_letters_are_counted_by_reason_and_message(api: Api, browsed: str) -> None:
     found = api.found(f"flows/{browsed}/dead-letters/reasons")
     assert [(r["reason"], r["count"], r["message"]) for r in found["reasons"]] == [
         ("invalid", 2, "c"),
+        ("invalid", 1, "a"),
         ("overflow", 1, "b"),
+        ("unknown", 1, ""),
     ]
     [only] = api.found(f"flows/{browsed}/dead-letters", reason="overflow")["records"]
     assert (only["value"]["text"], only["error"], only["source"]) == (
@@ -137,7 +165,15 @@ def test_dead_letters_are_counted_by_reason_with_the_newest_message(api: Api, br
     )  # fmt: skip
 
 
-def test_tail_shows_what_arrives_and_resumes_without_a_gap(api: Api, idle: str) -> None:
+def test_reason_of_a_dead_letter_is_never_taken_from_headers_of_the_event(
+    api: Api, browsed: str
+) -> None:
+    letters = api.found(f"flows/{browsed}/dead-letters", limit=2)["records"]
+    assert [letter["error"] for letter in letters] == ["invalid", None]
+    assert api.found(f"flows/{browsed}/dead-letters", reason="forged")["records"] == []
+
+
+def test_tail_shows_new_records_and_resumes_without_a_gap(api: Api, idle: str) -> None:
     path = f"flows/{idle}/topics/events/tail"
     with api.live(path) as live:
         live.next("ready")
@@ -149,16 +185,14 @@ def test_tail_shows_what_arrives_and_resumes_without_a_gap(api: Api, idle: str) 
         assert live.next("record", "reset")["value"]["text"] == '{"n":2}'
 
 
-def test_tail_above_the_rate_is_a_sample_and_says_so(
-    api: Api, idle: str, kafka_client: Client
-) -> None:
+def test_tail_above_the_rate_is_a_marked_sample(api: Api, idle: str, kafka_client: Client) -> None:
     with api.live(f"flows/{idle}/topics/events/tail") as live:
         live.next("ready")
         for number in range(1_000):
             kafka_client.send(f"{idle}.events", str(number), key="flood")
         kafka_client.close()
         told = live.next("sampled")
-    assert told["shown"] <= tailing.SHOWN_A_SECOND < told["arrived"]
+    assert told["shown"] <= live_tail.SHOWN_A_SECOND < told["arrived"]
 
 
 def test_tail_is_filtered(api: Api, idle: str) -> None:
@@ -169,7 +203,7 @@ def test_tail_is_filtered(api: Api, idle: str) -> None:
         assert live.next("record")["key"] == "wanted"
 
 
-def test_event_goes_where_every_producer_would_send_it(
+def test_event_gets_the_partition_that_kafka_clients_choose(
     api: Api, idle: str, kafka_client: Client
 ) -> None:
     expected = kafka_client.send(f"{idle}.events", b"x", key="where").result().partition
@@ -237,7 +271,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Api, dic
         "dead-letters/0/0",
     ],
 )
-def test_viewers_see_values_without_what_is_masked(
+def test_records_of_viewers_have_masked_values(
     guarded: tuple[Api, dict[Role, str]], path: str
 ) -> None:
     api, tokens = guarded
@@ -248,7 +282,7 @@ def test_viewers_see_values_without_what_is_masked(
         assert (CARD in answer.text) is (role >= Role.OPERATOR)
 
 
-def test_viewer_cannot_find_out_by_a_filter_what_is_masked(
+def test_filters_of_viewers_do_not_match_masked_values(
     guarded: tuple[Api, dict[Role, str]],
 ) -> None:
     api, tokens = guarded
@@ -261,7 +295,7 @@ def test_viewer_cannot_find_out_by_a_filter_what_is_masked(
         assert len(answer.json()["records"]) == (1 if role >= Role.OPERATOR else 0)
 
 
-def test_viewer_tails_without_what_is_masked(guarded: tuple[Api, dict[Role, str]]) -> None:
+def test_tail_of_a_viewer_has_masked_values(guarded: tuple[Api, dict[Role, str]]) -> None:
     api, tokens = guarded
     viewer, operator = (
         {"Authorization": f"Bearer {tokens[role]}"} for role in (Role.VIEWER, Role.OPERATOR)
@@ -302,3 +336,14 @@ def test_group_is_listed_with_its_lag(api: Api, idle: str, kafka_client: Client)
     detail = api.found(f"groups/{group}")
     assert sum(partition["records"] or 0 for partition in detail["partitions"]) == 1
     assert api.get("groups/nobody").json()["code"] == "not-found"
+
+
+def test_lag_of_a_group_that_has_committed_nothing_is_null(
+    api: Api, idle: str, kafka_client: Client
+) -> None:
+    kafka_client.send(f"{idle}.events", b"x", key="lag").result()
+    group = unique_name("undecided")
+    with kafka_client.consumer(f"{idle}.events", group=group, auto_commit=False) as consumer:
+        list(consumer.records(limit=1))
+        assert {g["name"]: g["lag"] for g in api.found("groups")["groups"]}[group] is None
+        assert api.found(f"groups/{group}")["lag"] is None

@@ -4,6 +4,7 @@ be none."""
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bench.load.events import Load, WrongOutputError, check_output, encode_event, fill
@@ -56,7 +57,7 @@ class Peer:
         if self._gate is not None:
             self._gate.kill()
 
-    def send(self, key: str | None, value: bytes | None, **record: object) -> None:
+    def send(self, key: str | None, value: bytes | None, **record: Any) -> None:
         self._produce(self.events, key, value, **record)
 
     def hold(self, key: str) -> None:
@@ -85,7 +86,7 @@ class Peer:
 
         wait_until(lambda: taken() == end, f"all {end} records of {topic} taken", DEADLINE_S)
 
-    def _produce(self, topic: str, key: str | None, value: bytes | None, **record: object) -> None:
+    def _produce(self, topic: str, key: str | None, value: bytes | None, **record: Any) -> None:
         self._client.produce(topic, value, key, **record)
         assert self._client.flush(DEADLINE_S) == 0
 
@@ -177,7 +178,7 @@ def test_killed_in_mid_stream_it_loses_nothing_and_doubles_nothing(peer: Peer) -
         ([4, 2, 1, 5], "1 events overtook one of their key"),
     ],
 )
-def test_check_of_the_output_tells_every_kind_of_wrong_event(
+def test_check_of_the_output_finds_every_kind_of_wrong_event(
     apache_kafka: ApacheKafka, topic: str, sent: list[int], said: str
 ) -> None:
     create_topic(apache_kafka, topic)

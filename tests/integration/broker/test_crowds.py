@@ -1,15 +1,19 @@
 """Many partitions, many connections, and clients that do not behave."""
 
 import contextlib
+import socket
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 from confluent_kafka import TopicPartition
+from kafka.protocol.consumer import JoinGroupRequest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from tests.brokers import EmbeddedBroker
 from tests.clients import (
+    DEADLINE_S,
     create_topic,
     open_consumer,
     producer,
@@ -31,6 +35,8 @@ from tests.wire import (
 )
 
 MB = 1_000_000
+MIB = 1024 * 1024
+INVALID_REQUEST = 42
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +49,15 @@ def resident(broker: EmbeddedBroker) -> int:
     return int(psutil.Process(broker.pid).memory_info().rss)
 
 
+def test_frame_takes_memory_as_it_arrives(broker: EmbeddedBroker) -> None:
+    announced, sent = 100 * MIB, 65 * MIB  # it had memory for 64, and needs more now
+    before = resident(broker)
+    with socket.create_connection(("127.0.0.1", broker.port), DEADLINE_S) as connection:
+        connection.sendall(struct.pack(">ihh", announced, 3, 9) + bytes(sent - 4))
+        wait_until(lambda: resident(broker) - before > sent - MIB, "the frame is received")
+        assert resident(broker) - before < sent + 16 * MIB
+
+
 @pytest.mark.parametrize("ending", ["stop", "kill"])
 def test_a_thousand_partitions_are_written_read_and_found_again(
     tmp_path: Path, ending: str
@@ -52,7 +67,7 @@ def test_a_thousand_partitions_are_written_read_and_found_again(
         client = producer(broker)
         for partition in range(1_000):
             client.produce("many", b"%d" % partition, partition=partition)
-        assert client.flush(60) == 0
+        assert client.flush(DEADLINE_S) == 0
         getattr(broker, ending)()
         broker.start()
         with open_consumer(broker, "g") as reader:
@@ -93,7 +108,7 @@ def test_a_reader_that_does_not_take_its_data_does_not_hold_up_others(
         assert len(reply) > 15 * MB
 
 
-def test_clients_that_ask_and_never_read_do_not_grow_the_broker(tmp_path: Path) -> None:
+def test_clients_that_never_read_replies_do_not_grow_the_broker(tmp_path: Path) -> None:
     limit = 32 * 1024 * 1024
     settings = {"reply_memory_bytes": limit, "request_memory_bytes": limit}
     with EmbeddedBroker(tmp_path, settings) as broker, contextlib.ExitStack() as stack:
@@ -145,21 +160,30 @@ def test_idle_connections_are_closed_and_waiting_ones_are_not(tmp_path: Path) ->
             waiting.receive(request)
 
 
-def test_connections_past_the_limit_are_refused_until_others_go(tmp_path: Path) -> None:
-    with EmbeddedBroker(tmp_path, {"max_connections": 5}) as broker:
-        with contextlib.ExitStack() as stack:
-            wires = [stack.enter_context(Wire(broker)) for _ in range(5)]
-            for wire in wires:
-                assert wire.ask(ApiVersionsRequest(version=0)).error_code == 0
-            assert stack.enter_context(Wire(broker)).closed_by_peer()
-            wires[0].close()
+def test_idle_sockets_do_not_lock_out_other_clients(broker: EmbeddedBroker) -> None:
+    create_topic(broker, "locked-out")
+    with contextlib.ExitStack() as stack:
+        idle = [stack.enter_context(Wire(broker)) for _ in range(1_200)]
+        assert send(producer(broker), "locked-out", [b"v"]) == [0]
+        assert values(read(broker, "locked-out")) == [b"v"]
+        assert idle[0].closed_by_peer()
 
-            def taken() -> bool:
-                with Wire(broker) as another, contextlib.suppress(OSError):
-                    return bool(another.ask(ApiVersionsRequest(version=0)).error_code == 0)
-                return False
 
-            wait_until(taken, "a connection in place of the one that went")
+def test_members_with_oversized_requests_leave_no_state(tmp_path: Path) -> None:
+    with EmbeddedBroker(tmp_path) as broker:
+        before = resident(broker)
+        for n in range(30):
+            with Wire(broker, timeout=DEADLINE_S) as wire:
+                request = JoinGroupRequest(
+                    version=0, group_id=f"g{n}", session_timeout_ms=30_000, member_id="",
+                    protocol_type="consumer",
+                    protocols=[JoinGroupRequest.JoinGroupRequestProtocol("range", bytes(40 * MB))],
+                )  # fmt: skip
+                assert wire.ask(request).error_code == INVALID_REQUEST
+        wait_until(
+            lambda: resident(broker) - before < 250 * MB,
+            "memory of refused members that is given back",
+        )
 
 
 def test_a_request_above_the_limit_closes_its_connection(tmp_path: Path) -> None:
@@ -193,7 +217,7 @@ def fill(broker: EmbeddedBroker, topic: str, megabytes: int) -> None:
 
 
 def read_through(wire: Wire, topic: str) -> int:
-    """-> how many batches there are"""
+    """Returns the number of batches."""
     offset = count = 0
     while True:
         found = batches(fetch(wire, topic, offset, max_bytes=5 * MB).records)
@@ -221,7 +245,7 @@ def pages_mapped(broker: EmbeddedBroker) -> int:
     return int(after_the_name.split()[7])
 
 
-def test_large_replies_use_the_memory_of_those_before_them(tmp_path: Path) -> None:
+def test_large_replies_reuse_the_memory_of_earlier_ones(tmp_path: Path) -> None:
     partitions, values = range(6), [bytes(100_000)] * 150
     with EmbeddedBroker(tmp_path) as broker:
         create_topic(broker, "large", partitions=len(partitions))

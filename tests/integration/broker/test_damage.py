@@ -35,7 +35,7 @@ def log_since(broker: EmbeddedBroker, before: str) -> str:
     return broker.log_text().removeprefix(before)
 
 
-def batch_ends(data: bytes) -> list[int]:
+def batch_ends(data: bytes | bytearray) -> list[int]:
     """Where the batches of an active segment end; room for more follows the last."""
     ends = [0]
     while (length := int.from_bytes(data[ends[-1] + 8 : ends[-1] + 12], "big")) > 0:
@@ -43,7 +43,7 @@ def batch_ends(data: bytes) -> list[int]:
     return ends
 
 
-def test_a_torn_tail_is_cut_off_and_said(broker: EmbeddedBroker) -> None:
+def test_torn_tail_is_truncated_and_logged(broker: EmbeddedBroker) -> None:
     before = broker.log_text()
     path = log_file(broker)
     with path.open("r+b") as file:
@@ -92,7 +92,7 @@ def test_a_flipped_byte_in_the_tail_costs_that_batch_alone(broker: EmbeddedBroke
 @pytest.mark.parametrize("clean", [True, False], ids=["after-a-stop", "after-kill-9"])
 @pytest.mark.parametrize("suffix", [".index", ".timeindex"])
 @pytest.mark.parametrize("damage", ["deleted", "truncated"])
-def test_a_lost_index_is_made_again_and_said(
+def test_lost_index_is_rebuilt_and_reported(
     broker: EmbeddedBroker, suffix: str, damage: str, clean: bool
 ) -> None:
     broker.start()

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kafka.protocol.consumer import OffsetCommitRequest
@@ -22,6 +23,7 @@ from tests.wire import (
     join,
     produce,
     produce_request,
+    transactional_batch,
 )
 
 TOPIC = "synced"
@@ -153,12 +155,59 @@ def test_a_commit_of_a_transaction_is_shown_only_when_it_is_synced(
         disk.heal()
         assert writer.receive(request).error_code == 0
     for partition in (0, 1):
-        wait_until(
-            lambda p=partition: values(read(broker, TOPIC, p)) == [b"v"], "the committed record"
-        )
+
+        def committed(partition: int = partition) -> bool:
+            return values(read(broker, TOPIC, partition)) == [b"v"]
+
+        wait_until(committed, "the committed record")
 
 
-def test_a_sync_that_fails_is_told_and_what_it_covered_was_never_there(
+def test_transaction_of_version_2_survives_kill_9_and_none_is_left_open(
+    broker: EmbeddedBroker, disk: Disk
+) -> None:
+    """Its partitions are added by the batches: the addition is on disk before the first batch."""
+
+    def records(owner: tuple[int, int], value: bytes, sequence: int = 0) -> Any:
+        data = transactional_batch(owner, [value], sequence)
+        return produce_request(TOPIC, data, transactional_id="t", version=12)
+
+    def end(wire: Wire, owner: tuple[int, int]) -> tuple[int, int]:
+        reply = wire.ask(
+            EndTxnRequest(
+                version=5, transactional_id="t", producer_id=owner[0], producer_epoch=owner[1],
+                committed=True,
+            )
+        )  # fmt: skip
+        assert reply.error_code == 0
+        return reply.producer_id, reply.producer_epoch
+
+    with Wire(broker) as wire:
+        first = init_producer(wire, "t")
+        reply = wire.ask(records(first, b"a"))
+        assert reply.responses[0].partition_responses[0].error_code == 0
+    broker.kill()
+    broker.start()
+    with Wire(broker) as wire:
+        reply = wire.ask(records(first, b"b", sequence=1))
+        assert reply.responses[0].partition_responses[0].error_code == 0
+        second = end(wire, first)
+        assert second == (first[0], first[1] + 1)
+    broker.kill()
+    broker.start()
+    with Wire(broker) as wire:
+        assert end(wire, first) == second  # repeated, because its reply may have been lost
+        disk.hold()
+        wire.send(records(second, b"never acknowledged"))
+        broker.kill()
+    disk.heal()
+    broker.start()
+    with Wire(broker) as wire:
+        init_producer(wire, "t")
+        assert produce(wire, TOPIC, batch([b"plain"])).error_code == 0
+    wait_until(lambda: values(read(broker, TOPIC)) == [b"a", b"b", b"plain"], "what is committed")
+
+
+def test_failed_sync_is_reported_and_its_records_never_appear(
     broker: EmbeddedBroker, disk: Disk
 ) -> None:
     with Wire(broker) as wire:
@@ -185,7 +234,7 @@ def test_a_sync_that_fails_is_told_and_what_it_covered_was_never_there(
     assert values(read(broker, TOPIC)) == [b"0", b"1", b"2"]
 
 
-def test_sigterm_answers_what_is_in_flight_and_exits_0(broker: EmbeddedBroker, disk: Disk) -> None:
+def test_sigterm_finishes_running_requests_and_exits_0(broker: EmbeddedBroker, disk: Disk) -> None:
     with Wire(broker) as writer, Wire(broker) as idle:
         disk.hold()
         request = produce_request(TOPIC, batch([b"in flight"]))

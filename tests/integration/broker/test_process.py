@@ -49,7 +49,7 @@ def test_sigterm_ends_waiting_fetches_and_exits_0(broker: EmbeddedBroker) -> Non
     assert "Stopped cleanly" in broker.log_text()
 
 
-def test_a_clean_start_says_nothing_of_recovery(broker: EmbeddedBroker) -> None:
+def test_clean_start_logs_no_recovery(broker: EmbeddedBroker) -> None:
     send(producer(broker), "topic", [b"v"])
     broker.stop()
     before = broker.log_text()
@@ -59,9 +59,7 @@ def test_a_clean_start_says_nothing_of_recovery(broker: EmbeddedBroker) -> None:
 
 
 @pytest.mark.parametrize("setting", ["listen", "http"])
-def test_beyond_loopback_it_listens_only_where_that_is_asked_for(
-    tmp_path: Path, setting: str
-) -> None:
+def test_broker_listens_beyond_loopback_only_if_configured(tmp_path: Path, setting: str) -> None:
     open_to_all = {"listen": "127.0.0.1:0", setting: f"0.0.0.0:{free_ports(1)[0]}"}
     refused = EmbeddedBroker(tmp_path / "refused", open_to_all)
     with pytest.raises(BrokerFailedError, match="not a loopback address"):
@@ -78,7 +76,7 @@ def test_a_port_in_use_is_refused_with_the_reason(broker: EmbeddedBroker, tmp_pa
     assert second.wait() == 2
 
 
-def test_clients_are_told_the_advertised_address(tmp_path: Path) -> None:
+def test_clients_get_the_advertised_address(tmp_path: Path) -> None:
     settings = {"advertised": "broker.example:19092"}
     with EmbeddedBroker(tmp_path, settings) as broker, Wire(broker) as wire:
         (node,) = wire.ask(MetadataRequest(version=7, topics=[])).brokers

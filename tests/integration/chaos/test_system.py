@@ -14,7 +14,7 @@ from holdfast.client.connection import Connection
 from holdfast.client.flow import Flow
 from holdfast.client.producer import Producer
 from holdfast.client.settings import ClientSettings
-from holdfast.pipeline.lake.audit.verify import VerifyOptions, verify
+from holdfast.pipeline.audit.verify import VerifyOptions, verify
 
 FLOW = ChaosFlow("payments", 2, schema="id BIGINT NOT NULL")
 SECONDS = 12.0
@@ -25,12 +25,11 @@ CHEAP = set(Kind) - {
     Kind.TASK_KILLED,
     Kind.PIPELINE_REPLACED,
 }
-"""What costs neither another start of Spark nor a burst of events; those kinds have tests of their
-own, in `integration/pipeline`."""
+"""Faults that need neither another start of Spark nor a burst of events. The others have their own
+tests."""
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(1200)
 def test_nothing_is_lost_doubled_or_reordered_whatever_breaks(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.brokers import BrokerProcess
+from tests.clients import DEADLINE_S
 
 import holdfast
 
@@ -16,7 +17,7 @@ PARTITIONS = 3
 
 
 @pytest.mark.parametrize("kill_at", [1, 57])
-def test_a_killed_consumer_loses_nothing_and_repeats_only_what_was_not_committed(
+def test_killed_consumer_loses_nothing_and_repeats_only_uncommitted_records(
     kafka: BrokerProcess, topic: str, group: str, tmp_path: Path, kill_at: int
 ) -> None:
     with holdfast.connect(kafka.bootstrap) as client:
@@ -30,7 +31,7 @@ def test_a_killed_consumer_loses_nothing_and_repeats_only_what_was_not_committed
             return subprocess.run(
                 [sys.executable, "-m", "tests.integration.client.worker",
                  kafka.bootstrap, topic, group, str(output), str(kill_at)],
-                check=False, timeout=90,
+                check=False, timeout=DEADLINE_S,
             ).returncode  # fmt: skip
 
         assert work(kill_at) == -signal.SIGKILL

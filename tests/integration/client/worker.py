@@ -27,4 +27,5 @@ def main(bootstrap: str, topic: str, group: str, output: str, kill_at: int) -> N
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:5], int(sys.argv[5]))
+    bootstrap, topic, group, output, kill_at = sys.argv[1:6]
+    main(bootstrap, topic, group, output, int(kill_at))

@@ -20,5 +20,5 @@ def tell(broker: BrokerProcess, spark: SparkSession, folder: Path) -> Story:
 def story(
     embedded_broker: EmbeddedBroker, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Story:
-    """A flow with a past. Who spoils it mends it again."""
+    """A flow with a history. A test that damages it restores it."""
     return tell(embedded_broker, spark, tmp_path_factory.mktemp("story"))

@@ -10,7 +10,7 @@ from confluent_kafka import Message, Producer, TopicPartition
 from confluent_kafka.admin import NewTopic
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
-from tests.clients import admin, done
+from tests.clients import DEADLINE_S, admin, done
 from tests.integration.pipeline.world import World, eventually, gate_of
 
 from holdfast.client.positions import Offsets, Partition
@@ -18,16 +18,16 @@ from holdfast.client.source import SOURCE, headers_of, source_of
 from holdfast.errors import TransientError
 from holdfast.flows.journal import Outcome
 from holdfast.flows.topics import flow_topics
-from holdfast.pipeline.batches import GateQuery
-from holdfast.pipeline.flow_gate import FlowGate
-from holdfast.pipeline.keeper import Keeper
-from holdfast.pipeline.lake.audit.verification import Fault, Verification
-from holdfast.pipeline.lake.audit.verify import VerifyOptions, verify
-from holdfast.pipeline.metrics import Metrics
-from holdfast.pipeline.raw_table import RawTable
-from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings, table_location
+from holdfast.pipeline.audit.verification import Fault, Verification
+from holdfast.pipeline.audit.verify import VerifyOptions, verify
+from holdfast.pipeline.gate.flow_gate import FlowGate
+from holdfast.pipeline.gate.intake import Intake
+from holdfast.pipeline.gate.keeper import Keeper
+from holdfast.pipeline.parts.metrics import Metrics
+from holdfast.pipeline.raw_zone.table import RawTable
+from holdfast.pipeline.raw_zone.zone import RawZone, RawZoneSettings, table_location
 
-SLOW_S = 120.0
+SLOW_S = 400.0
 """A first batch starts workers and warms a JVM up."""
 
 Sent = tuple[bytes | None, bytes | None, list[tuple[str, Any]], int, int]
@@ -46,7 +46,7 @@ class Story(NamedTuple):
         return verify(spark, world.connection, world.flow.describe(), chosen)
 
     def landed(self, spark: SparkSession) -> bool:
-        """Whether the raw zone has all events."""
+        """Returns True if the raw zone has all events."""
         location = table_location(self.lake, self.world.flow.name)
         if not DeltaTable.isDeltaTable(spark, location):
             return False
@@ -58,12 +58,12 @@ class Story(NamedTuple):
 def pipeline(story: Story, spark: SparkSession, folder: Path) -> Iterator[FlowGate]:
     """Gate, keeper and raw zone of one flow."""
     world = story.world
-    settings = RawZoneSettings(lake=story.lake, checkpoints=str(folder / "raw"), seconds=0.2)
+    settings = RawZoneSettings(lake=story.lake, seconds=0.2)
     zone = RawZone(spark, world.connection, world.flow.describe(), settings, Metrics())
     with gate_of(world) as gate:
-        keeper, query = Keeper(gate), GateQuery(spark, gate, str(folder / "gate"))
+        keeper, intake = Keeper(gate), Intake(lambda: spark, gate)
         keeper.start()
-        query.start()
+        intake.start()
         zone.start()
         try:
             yield gate
@@ -71,16 +71,16 @@ def pipeline(story: Story, spark: SparkSession, folder: Path) -> Iterator[FlowGa
             assert zone.failure() is None
         finally:
             zone.stop()
-            query.stop()
+            intake.stop()
             keeper.stop()
-        assert query.failure() is None
+        assert intake.failure() is None
         assert keeper.error is None
 
 
 def land(story: Story, spark: SparkSession, folder: Path) -> None:
     """Run the raw zone until all events have landed."""
     world = story.world
-    settings = RawZoneSettings(lake=story.lake, checkpoints=str(folder / "raw"), seconds=0.2)
+    settings = RawZoneSettings(lake=story.lake, seconds=0.2)
     zone = RawZone(spark, world.connection, world.flow.describe(), settings, Metrics())
     zone.start()
     try:
@@ -95,17 +95,17 @@ def live_through(world: World, gate: FlowGate) -> None:
     send(world, *(b"k%d" % (i % 7) for i in range(70)))
     eventually(world.is_taken, "the first events", SLOW_S)
     world.producer.produce(names.control, b"not a command", b"k")
-    assert world.producer.flush(30) == 0
+    assert world.producer.flush(DEADLINE_S) == 0
     flow.void(0, reason="a mistake")
-    flow.release("active").wait(30)
+    flow.release("active").wait(DEADLINE_S)
     flow.hold("twice", command_id="one")
     flow.hold("twice", command_id="one")
-    flow.hold("released").wait(30)
-    flow.hold("expiring", expires_in=1.5).wait(30)
-    flow.hold("dead").wait(30)
-    flow.hold("paced").wait(30)
-    flow.hold("stays").wait(30)
-    flow.hold("foreign").wait(30)
+    flow.hold("released").wait(DEADLINE_S)
+    flow.hold("expiring", expires_in=1.5).wait(DEADLINE_S)
+    flow.hold("dead").wait(DEADLINE_S)
+    flow.hold("paced").wait(DEADLINE_S)
+    flow.hold("stays").wait(DEADLINE_S)
+    flow.hold("foreign").wait(DEADLINE_S)
     gate.change(world.definition_with(schema="n BIGINT"))
     send(world, *(key for key in HELD for _ in range(8)))
     for partition in range(world.partitions):
@@ -117,12 +117,12 @@ def live_through(world: World, gate: FlowGate) -> None:
     send(world, b"stays", b"k1", b"released", headers=replayed)
     send(world, *(b"k%d" % i for i in range(7)))
     eventually(world.is_taken, "the held events", SLOW_S)
-    flow.dead_letter("dead", reason="broken").wait(30)
-    flow.release("paced", pace=20).wait(30)
-    flow.release("released").wait(30)
-    flow.release("foreign").wait(30)
+    flow.dead_letter("dead", reason="broken").wait(DEADLINE_S)
+    flow.release("paced", pace=20).wait(DEADLINE_S)
+    flow.release("released").wait(DEADLINE_S)
+    flow.release("foreign").wait(DEADLINE_S)
     eventually(lambda: len(world.processed(b"paced")) >= 2, "a drain that has begun")
-    flow.hold("paced", reason="again").wait(30)
+    flow.hold("paced", reason="again").wait(DEADLINE_S)
     send(world, b"paced", b"dead", b"released", b"foreign")
     world.wait_for(Outcome.EXPIRED, b"expiring")
     world.wait_for(Outcome.DRAINED, b"released")
@@ -139,7 +139,7 @@ HELD = (b"released", b"expiring", b"dead", b"paced", b"stays", b"twice")
 def send(world: World, *keys: bytes, **record: Any) -> None:
     for number, key in enumerate(keys):
         world.producer.produce(world.names.events, b'{"n": %d}' % number, key, **record)
-    assert world.producer.flush(30) == 0
+    assert world.producer.flush(DEADLINE_S) == 0
 
 
 def produce(world: World, topic: str, record: Sent) -> None:
@@ -147,7 +147,7 @@ def produce(world: World, topic: str, record: Sent) -> None:
     world.producer.produce(
         topic, value, key, headers=headers, timestamp=timestamp, partition=partition
     )
-    assert world.producer.flush(30) == 0
+    assert world.producer.flush(DEADLINE_S) == 0
 
 
 def abort(world: World) -> None:
@@ -159,7 +159,7 @@ def abort(world: World) -> None:
     writer.begin_transaction()
     for partition in range(world.partitions):
         writer.produce(world.names.events, b'{"n": 0}', b"gone", partition=partition)
-    writer.flush(30)
+    writer.flush(DEADLINE_S)
     writer.abort_transaction(30)
 
 
@@ -167,7 +167,7 @@ def abort(world: World) -> None:
 def rewritten(
     world: World, topic: str, change: Callable[[list[Sent]], list[Sent]]
 ) -> Iterator[None]:
-    """The topic made anew with other contents, and in the end with those that it had."""
+    """Recreates the topic with other contents, and at the end with the original ones."""
     before = contents(world, topic)
     starts = _starts(world, topic)
     try:
@@ -194,7 +194,7 @@ def _sent(message: Message) -> Sent:
 
 
 def _rewrite(world: World, topic: str, starts: dict[int, int], records: list[Sent]) -> None:
-    """What was let go of a log before is let go again."""
+    """Delete again the records that were deleted from a log before."""
     client = admin(world.kafka)
     done(client.delete_topics([topic]))
     plan = next(p for p in flow_topics(world.flow.describe(), 1) if p.name == topic)
@@ -204,13 +204,13 @@ def _rewrite(world: World, topic: str, starts: dict[int, int], records: list[Sen
     for partition, start in starts.items():
         for _ in range(start):
             world.producer.produce(topic, b"let go", partition=partition)
-    assert world.producer.flush(30) == 0
+    assert world.producer.flush(DEADLINE_S) == 0
     done(client.delete_records([TopicPartition(topic, p, start) for p, start in starts.items()]))
     for key, value, headers, timestamp, partition in records:
         world.producer.produce(
             topic, value, key, headers=headers, timestamp=timestamp, partition=partition
         )
-    assert world.producer.flush(30) == 0
+    assert world.producer.flush(DEADLINE_S) == 0
 
 
 def _is_served(world: World, topic: str) -> bool:
@@ -233,7 +233,7 @@ def source(record: Sent) -> tuple[int, int]:
 
 @contextmanager
 def lake_without(story: Story, spark: SparkSession, folder: Path, where: str) -> Iterator[Story]:
-    """The same flow with a copy of its lake from which some rows are missing."""
+    """The flow with a copy of its lake that lacks some rows."""
     shutil.copytree(story.lake, folder / "lake")
     spoilt = story._replace(lake=str(folder / "lake"))
     location = table_location(spoilt.lake, story.world.flow.name)
@@ -243,7 +243,7 @@ def lake_without(story: Story, spark: SparkSession, folder: Path, where: str) ->
 
 
 def faults(found: Verification) -> dict[Fault, list[tuple[int, int]]]:
-    """What was found, with the coordinates."""
+    """The findings, with coordinates."""
     return {
         each.fault: [(example.partition, example.offset) for example in each.examples]
         for check in found.checks

@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 from holdfast.flows.registry import FlowDefinition
-from holdfast.pipeline.lake.silver import refresh_silver
-from holdfast.pipeline.session import create_session
+from holdfast.pipeline.spark.session import create_session
+from holdfast.pipeline.tables.silver import refresh_silver
 
 if __name__ == "__main__":
     folder, lake, schema = sys.argv[1:]

@@ -1,4 +1,4 @@
-"""Audits as runs: a running pipeline is asked, and what it finds is the run's result."""
+"""Audits and refreshes as runs: what a running pipeline finds is the run's result."""
 
 from pathlib import Path
 
@@ -8,31 +8,33 @@ from tests.brokers import EmbeddedBroker
 from tests.integration.lake.history import Story, contents, pipeline, produce, send, source
 from tests.integration.pipeline.world import World, eventually
 
+from holdfast.flows.run_specs import Quality, Refresh, Replay, RunSpec, Verify
 from holdfast.flows.runs import Run, RunState
-from holdfast.flows.work import Quality, Replay, Verify, Work
 from holdfast.pipeline.runs.part import RunsPart
+from holdfast.pipeline.runs.run_log import RunLog
 
 pytestmark = pytest.mark.spark
 
-PATIENCE_S = 150.0
+PATIENCE_S = 400.0
 
 
-def carried_out(world: World, work: Work) -> Run:
+def carried_out(world: World, work: RunSpec) -> Run:
     runs = world.client.runs
     ended = runs.wait(runs.ask(world.flow.name, work, actor="ana").id, timeout=PATIENCE_S)
     assert ended.state is RunState.DONE, ended
     return ended
 
 
-def test_after_a_replay_the_audit_and_the_checks_pass_and_a_planted_fault_is_found(
+def test_audit_checks_and_refresh_run_after_a_replay_and_a_planted_fault_is_found(
     embedded_broker: EmbeddedBroker, spark: SparkSession, tmp_path: Path
 ) -> None:
     checks = ("required n", "fresh 1h")
-    story = Story(World(embedded_broker, checks=checks), str(tmp_path / "lake"))
+    story = Story(World(embedded_broker, checks=checks, schema="n INT"), str(tmp_path / "lake"))
     world = story.world
     flow = world.flow.describe()
     with pipeline(story, spark, tmp_path):
-        runs = RunsPart(spark, world.connection, flow, story.lake, lambda: None)
+        log = RunLog(world.connection)
+        runs = RunsPart(spark, world.connection, flow, story.lake, lambda: None, log)
         runs.start()
         try:
             world.flow.hold("held").wait(PATIENCE_S)
@@ -57,6 +59,16 @@ def test_after_a_replay_the_audit_and_the_checks_pass_and_a_planted_fault_is_fou
             assert [each["check"] for each in checked.progress.result["results"]] == list(checks)
             assert checked.progress.result["events"] == 42, "what was replayed counts once"
 
+            refreshed = [
+                carried_out(world, Refresh(rebuild=again)) for again in (False, False, True)
+            ]
+            rows = [run.progress and run.progress.result for run in refreshed]
+            assert rows == [
+                {"added": 84, "quarantined": 0, "rows": 84, "gold": {}},
+                {"added": 0, "quarantined": 0, "rows": 84, "gold": {}},
+                {"added": 84, "quarantined": 0, "rows": 84, "gold": {}},
+            ]
+
             twice = contents(world, world.names.processed)[0]
             produce(world, world.names.processed, twice)
             spoilt = carried_out(world, Verify(without_raw_zone=True))
@@ -70,3 +82,4 @@ def test_after_a_replay_the_audit_and_the_checks_pass_and_a_planted_fault_is_fou
             assert (place["partition"], place["offset"]) == source(twice)
         finally:
             runs.stop()
+            log.close()

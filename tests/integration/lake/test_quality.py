@@ -14,7 +14,7 @@ from holdfast.client.connection import Connection
 from holdfast.client.settings import ClientSettings
 from holdfast.errors import InvalidArgumentError
 from holdfast.flows.quality import QUALITY_TOPIC, QualityReport, decode_quality
-from holdfast.pipeline.lake.quality import QualityOptions, check_quality
+from holdfast.pipeline.tables.quality import QualityOptions, check_quality
 
 pytestmark = pytest.mark.spark
 
@@ -37,7 +37,7 @@ def land_days_ago(lake: Lake, days: float, values: Iterable[bytes]) -> None:
     lake.land(values, at=datetime.now(UTC) - timedelta(days=days, minutes=30))
 
 
-def test_good_events_pass_and_the_report_is_found_without_spark(
+def test_valid_events_pass_and_the_report_is_read_without_spark(
     lake: Lake, embedded_broker: EmbeddedBroker
 ) -> None:
     land_days_ago(lake, 1, [v.replace(b'"id": "', b'"id": "y') for v in GOOD])
@@ -50,7 +50,7 @@ def test_good_events_pass_and_the_report_is_found_without_spark(
     assert decode_quality(stored[-1].key(), stored[-1].value()) == found
 
 
-def test_each_check_fails_on_what_it_is_for_and_says_how_many(
+def test_each_check_fails_on_its_own_violation_with_a_count(
     lake: Lake, embedded_broker: EmbeddedBroker
 ) -> None:
     land_days_ago(lake, 3, GOOD)
@@ -64,9 +64,12 @@ def test_each_check_fails_on_what_it_is_for_and_says_how_many(
         (False, 1),
         (False, 1),
     ]
+    assert [result.examples for result in found.results] == [
+        ("0:21", "0:23"), ("0:21", "0:22"), ("0:20",), (), ()
+    ], "the events that break each check"  # fmt: skip
 
 
-def test_a_flow_without_checks_is_told_how_to_declare_one(
+def test_the_error_for_a_flow_without_checks_explains_how_to_declare_one(
     spark: SparkSession, tmp_path: Path, embedded_broker: EmbeddedBroker
 ) -> None:
     with pytest.raises(InvalidArgumentError, match="--check"):

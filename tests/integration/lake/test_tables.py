@@ -14,23 +14,26 @@ from typing import Any
 import psutil
 import pytest
 from deltalake import DeltaTable
-from pyspark.sql import SparkSession
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
 from tests.brokers import DIES_WITH_PARENT
-from tests.clients import wait_until
+from tests.clients import DEADLINE_S, wait_until
 
-from holdfast.errors import ConflictError, InvalidArgumentError
+from holdfast.errors import ConflictError, InvalidArgumentError, NotFoundError
+from holdfast.faults import VARIABLE
 from holdfast.flows.registry import FlowDefinition
-from holdfast.pipeline.faults import VARIABLE
-from holdfast.pipeline.lake.gold import refresh_gold
-from holdfast.pipeline.lake.silver import refresh_silver
-from holdfast.pipeline.lake.tables import (
+from holdfast.pipeline.raw_zone.table import COLUMNS, RawTable
+from holdfast.pipeline.raw_zone.upkeep import Upkeep
+from holdfast.pipeline.raw_zone.zone import table_location
+from holdfast.pipeline.spark.errors import root_cause
+from holdfast.pipeline.tables.delta import (
     checkpoint_location,
     gold_location,
     quarantine_location,
     silver_location,
 )
-from holdfast.pipeline.raw_table import COLUMNS, RawTable
-from holdfast.pipeline.raw_zone import table_location
+from holdfast.pipeline.tables.gold import refresh_gold, tables_of
+from holdfast.pipeline.tables.silver import refresh_silver
 from holdfast.up.demo import FLOWS
 
 pytestmark = pytest.mark.spark
@@ -59,7 +62,7 @@ class Lake:
     ) -> None:
         """Land values, a minute apart; with `first`, at these offsets once more."""
         begin = self._next if first < 0 else first
-        rows = [
+        rows: list[tuple[Any, ...]] = [
             (
                 topic, partition, begin + number, at + timedelta(minutes=number),
                 b"customer-%d" % (number % 3), value, [], at.date(),
@@ -89,7 +92,7 @@ class Lake:
 
 
 def read(location: str) -> list[dict[str, Any]]:
-    """What another engine than Spark sees."""
+    """The rows that another engine than Spark reads."""
     rows: list[dict[str, Any]] = DeltaTable(location).to_pyarrow_table().to_pylist()
     return rows
 
@@ -104,7 +107,7 @@ def order(number: int, status: str, total: float = 10.0) -> bytes:
 ORDERS = FLOWS[0]
 
 
-def test_silver_is_typed_and_what_fails_is_in_quarantine_with_the_reason(
+def test_silver_is_typed_and_failures_are_quarantined_with_a_reason(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     lake = Lake(spark, tmp_path, schema=ORDERS.schema)
@@ -121,7 +124,7 @@ def test_silver_is_typed_and_what_fails_is_in_quarantine_with_the_reason(
     assert reasons[3] == "The value is null."
 
 
-def test_what_is_repeated_lost_or_killed_on_the_way_doubles_nothing(
+def test_repeated_lost_or_killed_writes_create_no_duplicates(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     lake = Lake(spark, tmp_path, schema=ORDERS.schema)
@@ -142,7 +145,23 @@ def test_what_is_repeated_lost_or_killed_on_the_way_doubles_nothing(
     assert [row["order"] for row in lake.silver()] == ["o-1", "o-2", "o-3"]
 
 
-def test_killed_in_the_middle_of_a_write_silver_goes_on_and_has_each_event_once(
+def test_silver_goes_on_after_the_versions_that_it_has_not_read_are_gone(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """It was refreshed more rarely than the history of the raw zone lasts."""
+    lake = Lake(spark, tmp_path, schema=ORDERS.schema)
+    lake.land([order(1, "placed"), order(2, "placed")])
+    assert lake.refresh() == (2, 0)
+    for number in (3, 4):
+        lake.land([order(number, "placed")])
+    upkeep = Upkeep(spark, table_location(lake.path, "orders"), timedelta(0))
+    upkeep.compact()
+    upkeep.delete_old()
+    assert lake.refresh() == (2, 0)
+    assert [row["order"] for row in lake.silver()] == ["o-1", "o-2", "o-3", "o-4"]
+
+
+def test_silver_has_each_event_once_after_a_kill_during_a_write(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """kill -9, when the quarantine has its rows, and silver has not."""
@@ -161,8 +180,9 @@ def test_killed_in_the_middle_of_a_write_silver_goes_on_and_has_each_event_once(
         assert process.poll() is None
     finally:
         children = psutil.Process(process.pid).children(recursive=True)
-        for each in (*children, process):
-            each.kill()
+        for child in children:
+            child.kill()
+        process.kill()
         process.wait()
         psutil.wait_procs(children, 20)
     assert (len(lake.silver()), len(lake.quarantine())) == (0, 1)
@@ -172,7 +192,7 @@ def test_killed_in_the_middle_of_a_write_silver_goes_on_and_has_each_event_once(
     assert [row["source_offset"] for row in lake.quarantine()] == [1]
 
 
-def test_events_with_the_same_id_are_one_row_and_a_rebuild_gives_the_same_table(
+def test_events_with_the_same_id_are_one_row_also_after_a_rebuild(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     schema = "id STRING, n BIGINT"
@@ -189,20 +209,46 @@ def test_events_with_the_same_id_are_one_row_and_a_rebuild_gives_the_same_table(
     assert lake.refresh() == (2, 0)
     once = [(row["id"], row["n"]) for row in lake.silver()]
     assert once == [("c", 7), (None, 5), ("a", 1), ("b", 3), (None, 5), (None, 6)]
-    lake.refresh(anew=True)
+    lake.refresh(rebuild=True)
     assert [(row["id"], row["n"]) for row in lake.silver()] == once
     lake.flow = replace(lake.flow, schema="id STRING")
     with pytest.raises(ConflictError, match="table rebuild orders silver"):
         lake.refresh()
-    lake.refresh(anew=True)
+    lake.refresh(rebuild=True)
     assert {row["id"] for row in lake.silver()} == {"a", "b", "c", None}
 
 
-def test_a_flow_without_a_schema_has_no_silver_and_says_how_to_get_one(
+def test_the_error_for_silver_without_a_schema_explains_how_to_set_one(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidArgumentError, match="--schema"):
         Lake(spark, tmp_path).refresh()
+
+
+def test_flow_with_the_name_of_a_demo_flow_and_another_schema_has_no_gold(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lake = Lake(spark, tmp_path, schema="id STRING")
+    assert lake.flow.name == "orders"
+    assert tables_of(lake.flow) == {}
+    assert set(tables_of(replace(lake.flow, schema="status STRING"))) == {"orders_per_minute"}
+    with pytest.raises(NotFoundError, match="no gold tables"):
+        refresh_gold(spark, lake.flow, lake.path)
+
+
+def test_error_of_a_batch_function_is_named_without_its_traceback(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def fail(rows: DataFrame, _: int) -> None:
+        rows.select("missing")
+
+    query = (
+        spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
+        .writeStream.option("checkpointLocation", str(tmp_path)).foreachBatch(fail).start()
+    )  # fmt: skip
+    with pytest.raises(StreamingQueryException) as failed:
+        query.awaitTermination(int(DEADLINE_S))
+    assert root_cause(failed.value).startswith("[UNRESOLVED_COLUMN")
 
 
 @pytest.fixture(scope="module")
@@ -211,16 +257,18 @@ def gold(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Lake:
     lake = Lake(spark, tmp_path_factory.mktemp("gold"), schema=ORDERS.schema)
     lake.land([order(1, "placed"), order(1, "paid", 10.0), order(2, "placed"), order(3, "placed")])
     lake.refresh()
-    refresh_gold(spark, "orders", lake.path)
+    refresh_gold(spark, lake.flow, lake.path)
     tomorrow = NOON + timedelta(days=1)
     lake.land([order(2, "paid", 2.5), order(3, "cancelled")], at=NOON + timedelta(minutes=1))
     lake.land([order(4, "placed"), order(4, "paid", 7.0)], at=tomorrow)
     lake.refresh()
-    refresh_gold(spark, "orders", lake.path)
+    refresh_gold(spark, lake.flow, lake.path)
     return lake
 
 
-def test_gold_follows_silver_and_a_rebuild_gives_the_same(spark: SparkSession, gold: Lake) -> None:
+def test_gold_follows_silver_and_a_rebuild_gives_the_same_table(
+    spark: SparkSession, gold: Lake
+) -> None:
     location = gold_location(gold.path, "orders_per_day")
     minutes = gold_location(gold.path, "orders_per_minute")
 
@@ -235,12 +283,12 @@ def test_gold_follows_silver_and_a_rebuild_gives_the_same(spark: SparkSession, g
     assert found[0] == [(1, 3, 12.5, 1, 0.3333), (2, 1, 7.0, 0, 0.0)]
     assert sum(events for _, _, events in found[1]) == 8
     assert len(found[1]) == 6
-    refresh_gold(spark, "orders", gold.path, anew=True)
+    refresh_gold(spark, gold.flow, gold.path, rebuild=True)
     assert figures() == found
 
 
 @pytest.mark.parametrize("library", ["DuckDB", "Polars", "pandas"])
-def test_the_tables_are_read_as_the_documentation_shows(
+def test_documented_table_reads_work(
     gold: Lake, library: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     section = DOCUMENT.read_text().partition(f"## {library}\n")[2]

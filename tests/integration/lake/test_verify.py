@@ -20,7 +20,7 @@ from tests.integration.lake.history import (
 )
 
 from holdfast.client.source import SOURCE
-from holdfast.pipeline.lake.audit.verification import Fault, Verification
+from holdfast.pipeline.audit.verification import Fault, Verification
 
 pytestmark = pytest.mark.spark
 
@@ -64,8 +64,8 @@ class Spoilt:
         records[first], records[second] = records[second], records[first]
         self.planted[Fault.SWAPPED] = [source(records[first])]
         changed = of_key(records, b"k5")[0]
-        key, _, *rest = records[changed]
-        records[changed] = (key, b'{"n": 666}', *rest)
+        right = records[changed]
+        records[changed] = (right[0], b'{"n": 666}', *right[2:])
         self.planted[Fault.ALTERED] = [source(records[changed])]
         nowhere = (b"k3", b"{}", [(SOURCE, b"0:1000000")], 1, 0)
         del records[lost]
@@ -100,7 +100,7 @@ def spoilt(
     out: list[Sent] = []
 
     def let_through(records: list[Sent]) -> list[Sent]:
-        """It passed as if nobody held its key, so held does not have it."""
+        """It passed as if its key were not held, so it is not in held."""
         out.append(records.pop(of_key(records, b"stays")[0]))
         return records
 
@@ -135,11 +135,11 @@ def spoilt(
         Fault.TOO_EARLY, Fault.RAW_MISSING,
     ],
 )  # fmt: skip
-def test_a_planted_fault_is_found_where_it_is(spoilt: Spoilt, fault: Fault) -> None:
+def test_a_planted_fault_is_found_at_its_coordinate(spoilt: Spoilt, fault: Fault) -> None:
     assert sorted(spoilt.found(fault)) == sorted(spoilt.planted[fault])
 
 
-def test_records_from_nowhere_are_found(spoilt: Spoilt) -> None:
+def test_records_without_a_source_event_are_found(spoilt: Spoilt) -> None:
     assert (0, 1_000_000) in spoilt.found(Fault.STRAY)
     assert len(spoilt.found(Fault.STRAY)) == 2
 
@@ -148,7 +148,7 @@ def test_an_unanswered_command_is_found(spoilt: Spoilt) -> None:
     assert len(spoilt.found(Fault.UNANSWERED)) == 1
 
 
-def test_nothing_is_found_that_was_not_planted(spoilt: Spoilt) -> None:
+def test_the_audit_finds_only_planted_faults(spoilt: Spoilt) -> None:
     assert spoilt.verification is not None
     assert not spoilt.verification.clean
     assert set(faults(spoilt.verification)) == {*spoilt.planted, Fault.STRAY, Fault.UNANSWERED}

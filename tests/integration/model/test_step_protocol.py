@@ -1,4 +1,4 @@
-"""The step protocol's model keeps G1 to G4, and can fail: each broken variant is found out."""
+"""The models of the step protocols keep their promises; each broken variant is refuted."""
 
 import pytest
 from model.check import BROKEN, HOLDS, REACHED, Case, missing_tools, run
@@ -17,7 +17,7 @@ def test_model_keeps_its_promises(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", REACHED, ids=lambda case: case.name)
-def test_model_comes_as_far_as_it_has_to(case: Case) -> None:
+def test_model_reaches_all_required_states(case: Case) -> None:
     assert run(case).violated == case.finds
 
 

@@ -9,18 +9,19 @@ from threading import Event, Thread
 
 import pyarrow as pa
 from confluent_kafka import Message
+from tests.clients import raw_headers
 
 from holdfast.client.connection import Connection
 from holdfast.client.log_reader import LogReader
 from holdfast.client.positions import Offsets, Partition
-from holdfast.client.source import headers_of
 from holdfast.errors import NotFoundError, TransientError
-from holdfast.pipeline.bulk.reading import Ranges
-from holdfast.pipeline.driver_path import SettingsChangedError, take_rows
-from holdfast.pipeline.events import COLUMNS, rows_of
-from holdfast.pipeline.flow_gate import FlowGate, GateClosedError
-from holdfast.pipeline.task_path import TaskPath
-from holdfast.pipeline.tasks import Job, Outcome, Worker
+from holdfast.gate import FlowPausedError
+from holdfast.kafka.fetch import Ranges
+from holdfast.pipeline.gate.driver_path import LeaderChangedError, SettingsChangedError, take_rows
+from holdfast.pipeline.gate.events import COLUMNS, rows_of
+from holdfast.pipeline.gate.flow_gate import FlowGate, GateClosedError
+from holdfast.pipeline.gate.task_path import TaskPath
+from holdfast.pipeline.gate.tasks import BatchJob, PartitionResult, Worker
 
 
 class Feeder:
@@ -44,7 +45,7 @@ class Feeder:
         events = self._gate.names.events
         places = [Partition(events, p) for p in range(self._gate.flow.partitions)]
         ends = {p.number: end for p, end in self._offsets.ends(places).items()}
-        starts = {s.partition: s.position.offset for s in self._gate.states}
+        starts = {p: at.offset for p, at in enumerate(self._gate.positions())}
         return {
             p: (starts[p], min(end, starts[p] + self._most))
             for p, end in ends.items()
@@ -60,16 +61,21 @@ class Feeder:
         return table(messages)
 
     def batch(self) -> bool:
-        """One batch of what there is. -> whether there was anything"""
+        """Takes one batch. Returns True if there were events."""
         ranges = self.plan()
         if not ranges:
             return False
+        epochs = self._gate.epochs()
         rows = self.rows(ranges)
         try:
             if self._tasks is None:
-                take_rows(self._gate, ranges, rows, self._gate.settings)
+                take_rows(self._gate, ranges, rows, self._gate.settings, epochs)
             else:
                 self._tasks.take(ranges, partial(_run_tasks, ranges, rows), self._gate.settings)
+        except LeaderChangedError:
+            return self.batch()
+        except FlowPausedError:
+            return False
         except SettingsChangedError:
             pass
         return True
@@ -83,7 +89,7 @@ class Feeder:
         self._reader.close()
 
     def turn(self) -> bool:
-        """A batch, unless the flow is blocked or the broker away. -> whether there was one"""
+        """Takes a batch, unless the flow is blocked or the broker away. Returns True if it did."""
         try:
             return self._gate.blocked() is None and self.batch()
         except (TransientError, NotFoundError):  # nobody leads the partition now
@@ -101,8 +107,8 @@ class Feeder:
             self.error = error
 
 
-def _run_tasks(ranges: Ranges, rows: pa.Table, job: Job) -> list[Outcome]:
-    shares = {p: rows_of(rows, p, *ranges[p]) for p in job.shares}
+def _run_tasks(ranges: Ranges, rows: pa.Table, job: BatchJob) -> list[PartitionResult]:
+    shares = {p: rows_of(rows, p, *ranges[p]) for p in job.partitions}
     return [
         Worker(job).take(job, p, iter(share.to_batches()))
         for p, share in shares.items()
@@ -114,7 +120,7 @@ def _headers_text(message: Message) -> str | None:
     """As Spark's `to_json` writes them."""
     pairs = [
         {"key": name} if value is None else {"key": name, "value": b64encode(value).decode()}
-        for name, value in headers_of(message)
+        for name, value in raw_headers(message)
     ]
     return json.dumps(pairs) if pairs else None
 

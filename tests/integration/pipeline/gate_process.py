@@ -12,8 +12,8 @@ from tests.integration.pipeline.feeder import Feeder
 import holdfast
 from holdfast.client.connection import Connection
 from holdfast.client.settings import ClientSettings
-from holdfast.pipeline.flow_gate import FlowGate
-from holdfast.pipeline.keeper import Keeper
+from holdfast.pipeline.gate.flow_gate import FlowGate
+from holdfast.pipeline.gate.keeper import Keeper
 
 
 def main() -> None:

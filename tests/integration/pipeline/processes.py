@@ -13,15 +13,15 @@ import psutil
 from tests.brokers import DIES_WITH_PARENT
 from tests.integration.pipeline.world import World, eventually
 
-from holdfast.pipeline.faults import VARIABLE
+from holdfast.faults import VARIABLE
 
-START_S = 90.0
+START_S = 300.0
 
 
 class GateProcess:
     """A gate in a process, which takes batches in the driver or in tasks, with Spark or without.
     With `fault`, it stays at that point until the fault's file is gone: see
-    `holdfast.pipeline.faults`."""
+    `holdfast.faults`."""
 
     def __init__(
         self, world: World, folder: Path, fault: str = "", most: int = 5_000,

@@ -11,10 +11,10 @@ from pathlib import Path
 import holdfast
 from holdfast.client.connection import Connection
 from holdfast.client.settings import ClientSettings
-from holdfast.pipeline.batches import GateQuery
-from holdfast.pipeline.flow_gate import FlowGate
-from holdfast.pipeline.keeper import Keeper
-from holdfast.pipeline.session import create_session
+from holdfast.pipeline.gate.flow_gate import FlowGate
+from holdfast.pipeline.gate.intake import Intake
+from holdfast.pipeline.gate.keeper import Keeper
+from holdfast.pipeline.spark.session import create_session
 
 
 def main() -> None:
@@ -28,13 +28,13 @@ def main() -> None:
     gate = FlowGate(Connection(settings), definition)
     gate.start()
     keeper = Keeper(gate)
-    query = GateQuery(session, gate, f"{folder}/checkpoints", small=path == "driver")
+    intake = Intake(lambda: session, gate, small=path == "driver")
     keeper.start()
-    query.start()
+    intake.start()
     print("running", flush=True)
-    while keeper.error is None and query.failure() is None:
+    while keeper.error is None and intake.failure() is None:
         time.sleep(0.1)
-    raise SystemExit(f"{keeper.error!r} {query.failure()!r}")
+    raise SystemExit(f"{keeper.error!r} {intake.failure()!r}")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import gc
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -11,10 +12,10 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from tests.brokers import DIES_WITH_PARENT, EmbeddedBroker
-from tests.clients import wait_until
+from tests.clients import DEADLINE_S, wait_until
 
 from holdfast.jars import shared_classes
-from holdfast.pipeline.exits import START_AGAIN
+from holdfast.pipeline.parts.ticket import START_AGAIN
 
 pytestmark = pytest.mark.spark
 
@@ -24,17 +25,23 @@ def written_classes() -> bool:
 
 
 def java_of(pid: int) -> psutil.Process | None:
-    found = [c for c in psutil.Process(pid).children(recursive=True) if c.name() == "java"]
-    return found[0] if found else None
+    """A process of Spark's start, not the one that tells which Java this is."""
+    for child in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # Spark's start scripts come and go
+            if child.name() == "java" and "-version" not in child.cmdline():
+                return child
+    return None
 
 
 def connected_java(pid: int) -> psutil.Process | None:
     """Spark's process, once Python speaks with it; its session takes seconds from there."""
     java = java_of(pid)
-    if java is not None and any(
-        each.status == psutil.CONN_ESTABLISHED for each in java.net_connections()
-    ):
-        return java
+    if java is None:
+        return None
+    with suppress(psutil.NoSuchProcess):
+        connections = java.net_connections()
+        if any(each.status == psutil.CONN_ESTABLISHED for each in connections):
+            return java
     return None
 
 
@@ -52,7 +59,7 @@ def test_a_pipeline_whose_spark_is_killed_while_it_starts_asks_to_be_started_aga
     process = start_pipeline(embedded_broker, tmp_path)
     try:
         wait_until(lambda: connected_java(process.pid), "Spark's process", 120).kill()
-        assert process.wait(60) == START_AGAIN, (tmp_path / "log").read_text()
+        assert process.wait(DEADLINE_S) == START_AGAIN, (tmp_path / "log").read_text()
     finally:
         process.kill()
         process.wait()
@@ -68,7 +75,7 @@ def test_spark_is_started_again_if_its_process_is_killed_before_it_listens(
     try:
         first = wait_until(lambda: java_of(process.pid), "Spark's process", 120)
         first.kill()
-        first.wait(60)
+        first.wait(DEADLINE_S)
         wait_until(
             lambda: connected_java(process.pid) or process.poll() is not None, "another", 120
         )
@@ -83,14 +90,14 @@ def test_spark_maps_the_classes_that_were_written_for_it(spark: SparkSession) ->
     gateway = spark.sparkContext._gateway
     assert gateway is not None
     java = psutil.Process(gateway.proc.pid)
-    assert str(shared_classes()) in {each.path for each in java.memory_maps()}
+    assert str(shared_classes().resolve()) in {each.path for each in java.memory_maps()}
 
 
-def test_workers_begin_with_all_modules_loaded_and_none_looked_through_for_garbage(
+def test_workers_start_with_loaded_modules_outside_of_garbage_collection(
     spark: SparkSession,
 ) -> None:
     def look(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        loaded = "holdfast.pipeline.tasks" in sys.modules
+        loaded = "holdfast.pipeline.gate.tasks" in sys.modules
         frozen, others = gc.get_freeze_count(), len(gc.get_objects())
         list(rows)
         yield pa.RecordBatch.from_pydict({"ready": [loaded and frozen > others]})

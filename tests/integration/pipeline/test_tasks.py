@@ -8,18 +8,19 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.brokers import BrokerProcess
+from tests.clients import DEADLINE_S
 from tests.integration.pipeline.feeder import Feeder
 from tests.integration.pipeline.world import World, gate_of
 
 from holdfast.flows.registry import Limits
-from holdfast.pipeline.bulk.cluster import Cluster
-from holdfast.pipeline.bulk.reading import Ranges, read_ranges
-from holdfast.pipeline.bulk.transactions import BulkTransactions
-from holdfast.pipeline.driver_path import take_rows
-from holdfast.pipeline.events import rows_of
-from holdfast.pipeline.flow_gate import FlowGate
-from holdfast.pipeline.task_path import TaskPath
-from holdfast.pipeline.tasks import Job, Outcome, Worker
+from holdfast.kafka.cluster import ClusterClient
+from holdfast.kafka.fetch import Ranges, read_ranges
+from holdfast.kafka.producer import TransactionalProducer
+from holdfast.pipeline.gate.driver_path import take_rows
+from holdfast.pipeline.gate.events import rows_of
+from holdfast.pipeline.gate.flow_gate import FlowGate
+from holdfast.pipeline.gate.task_path import TaskPath
+from holdfast.pipeline.gate.tasks import BatchJob, PartitionResult, Worker
 
 
 class JobFailed(Exception):
@@ -37,21 +38,21 @@ def planned(world: World, gate: FlowGate) -> tuple[Ranges, pa.Table]:
     return ranges, feeder.rows(ranges)
 
 
-def test_tasks_take_a_share_in_several_steps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.pipeline.tasks.STEP_ROWS", 10)
+def test_tasks_take_a_range_in_several_steps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.pipeline.spark.tasks.STEP_ROWS", 10)
     world.flow.hold("a")
     world.send(b"a", *(b"%d" % i for i in range(25)))
     world.send(b"b", *(b"%d" % i for i in range(25)))
     with gate_of(world) as gate:
         ranges, rows = planned(world, gate)
-        before = gate.states[0].position.step
+        before = gate.positions()[0].step
 
-        def run(job: Job) -> list[Outcome]:
+        def run(job: BatchJob) -> list[PartitionResult]:
             return [Worker(job).take(job, 0, iter(rows.to_batches(max_chunksize=5)))]
 
         TaskPath(gate).take(ranges, run, gate.settings)
-        assert gate.states[0].position.step == before + 5
-        assert gate.states[0].events == 25
+        assert gate.positions()[0].step == before + 5
+        assert gate._exclusive.states[0].events == 25
         assert gate.counts[:3] == (50, 25, 25)
     assert world.processed() == [b"%d" % i for i in range(25)]
     world.check_each_event_once()
@@ -60,7 +61,7 @@ def test_tasks_take_a_share_in_several_steps(world: World, monkeypatch: pytest.M
 @pytest.mark.parametrize("again", ["tasks", "driver"])
 def test_a_task_that_outlives_its_failed_job_is_refused(world: World, again: str) -> None:
     world.send(b"a", *(b"%d" % i for i in range(20)))
-    zombies: list[Outcome] = []
+    zombies: list[PartitionResult] = []
     begun, go_on = Event(), Event()
 
     with gate_of(world) as gate:
@@ -70,10 +71,10 @@ def test_a_task_that_outlives_its_failed_job_is_refused(world: World, again: str
         def slow(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield batches[0]
             begun.set()
-            assert go_on.wait(60)
+            assert go_on.wait(DEADLINE_S)
             yield from batches[1:]
 
-        def failing(job: Job) -> list[Outcome]:
+        def failing(job: BatchJob) -> list[PartitionResult]:
             batches = rows.to_batches(max_chunksize=10)
 
             def live_on() -> None:
@@ -82,10 +83,10 @@ def test_a_task_that_outlives_its_failed_job_is_refused(world: World, again: str
             task = Thread(target=live_on)
             task.start()
             tasks.append(task)
-            assert begun.wait(60)
+            assert begun.wait(DEADLINE_S)
             raise JobFailed
 
-        def good(job: Job) -> list[Outcome]:
+        def good(job: BatchJob) -> list[PartitionResult]:
             return [Worker(job).take(job, 0, iter(rows.to_batches()))]
 
         tasks: list[Thread] = []
@@ -94,10 +95,10 @@ def test_a_task_that_outlives_its_failed_job_is_refused(world: World, again: str
         if again == "tasks":
             path.take(ranges, good, gate.settings)
         else:  # under another transactional id: the old task's own would not refuse it
-            take_rows(gate, ranges, rows, gate.settings)
+            take_rows(gate, ranges, rows, gate.settings, gate.epochs())
         go_on.set()
-        tasks[0].join(60)
-        assert zombies[0].failure is not None
+        tasks[0].join(DEADLINE_S)
+        assert zombies[0].error is not None
         assert zombies[0].changes == []
         # The gate itself goes on undisturbed.
         world.send(b"a", b"20")
@@ -107,21 +108,21 @@ def test_a_task_that_outlives_its_failed_job_is_refused(world: World, again: str
 
 
 @pytest.mark.parametrize("same", [False, True], ids=["another worker", "the same worker"])
-def test_a_second_attempt_does_not_trust_what_it_was_sent(world: World, same: bool) -> None:
+def test_second_attempt_of_a_task_reads_committed_state(world: World, same: bool) -> None:
     world.flow.hold("a")
     world.send(b"a", b"1", b"2")
     world.send(b"b", b"3")
     with gate_of(world) as gate:
         ranges, rows = planned(world, gate)
 
-        def twice(job: Job) -> list[Outcome]:
-            workers[0] = workers[0] or Worker(job)
-            first = workers[0].take(job, 0, iter(rows.to_batches()))
-            assert first.failure is None
-            second = workers[0] if same else Worker(job)
+        def twice(job: BatchJob) -> list[PartitionResult]:
+            worker = workers[0] = workers[0] or Worker(job)
+            first = worker.take(job, 0, iter(rows.to_batches()))
+            assert first.error is None
+            second = worker if same else Worker(job)
             return [second.take(job, 0, iter(rows.to_batches()))]  # the first one's is lost
 
-        def once(job: Job) -> list[Outcome]:
+        def once(job: BatchJob) -> list[PartitionResult]:
             assert workers[0] is not None
             return [workers[0].take(job, 0, iter(rows.to_batches()))]
 
@@ -131,19 +132,19 @@ def test_a_second_attempt_does_not_trust_what_it_was_sent(world: World, same: bo
         # The driver does not know what the first attempt did; it finds out before the next step.
         world.send(b"a", b"4")
         Feeder(world.connection, gate).batch()
-        assert gate.states[0].events == 3
+        assert gate._exclusive.states[0].events == 3
         # Nor does that worker go on from what it made of it.
         world.send(b"a", b"5")
         ranges, rows = planned(world, gate)
         path.take(ranges, once, gate.settings)
-        assert gate.states[0].events == 4
+        assert gate._exclusive.states[0].events == 4
     assert world.processed() == [b"3"]
     world.check_each_event_once()
 
 
-def test_a_partition_that_fails_takes_no_other_of_its_worker_with_it(kafka: BrokerProcess) -> None:
+def test_failed_partition_does_not_fail_others_of_its_worker(kafka: BrokerProcess) -> None:
     world = World(kafka, partitions=3)
-    seen: dict[int, list[Outcome]] = {}
+    seen: dict[int, list[PartitionResult]] = {}
 
     def send(number: int) -> None:
         for key in (b"%d" % i for i in range(30)):
@@ -153,24 +154,88 @@ def test_a_partition_that_fails_takes_no_other_of_its_worker_with_it(kafka: Brok
         path, feeder = TaskPath(gate), Feeder(world.connection, gate)
         workers: list[Worker] = []
 
-        def run(job: Job) -> list[Outcome]:
+        def run(job: BatchJob) -> list[PartitionResult]:
             if not workers:
                 workers.append(Worker(job))
-            seen[len(seen)] = found = [workers[0].take(job, p) for p in sorted(job.shares)]
+            seen[len(seen)] = found = [workers[0].take(job, p) for p in sorted(job.partitions)]
             return found
 
         send(0)
         path.take(feeder.plan(), run, gate.settings)
-        another = BulkTransactions(
+        another = TransactionalProducer(
             gate.connection.settings, gate.names.task_transactional_id(1), 100_000
         )
         another.renew()  # as one who would have the partition from here on
         another.close()
         send(1)
         path.take(feeder.plan(), run, gate.settings)
-        assert [each.failure is None for each in seen[1]] == [True, False, True]
+        assert [each.error is None for each in seen[1]] == [True, False, True]
         # Compared, and tried again with what is left.
-        assert [(each.partition, each.failure) for each in seen[2]] == [(1, None)]
+        assert [(each.partition, each.error) for each in seen[2]] == [(1, None)]
+    world.check_each_event_once()
+
+
+class Batches:
+    """Batches of three partitions, taken by one worker that lives on as Spark's do."""
+
+    def __init__(self, world: World, gate: FlowGate) -> None:
+        self.world = world
+        self.jobs: list[list[PartitionResult]] = []
+        self.after: dict[int, Callable[[], object]] = {}
+        """Called when a partition of the next job was taken."""
+        self._gate = gate
+        self._path, self._feeder = TaskPath(gate), Feeder(world.connection, gate)
+        self._worker: Worker | None = None
+
+    def take(self, number: int) -> None:
+        for key in (b"%d" % i for i in range(30)):
+            self.world.send(key, b"%s-%d" % (key, number))
+        self._path.take(self._feeder.plan(), self._run, self._gate.settings)
+
+    def failures(self) -> list[list[int]]:
+        """The partitions that failed in each job."""
+        return [[each.partition for each in job if each.error] for job in self.jobs]
+
+    def _run(self, job: BatchJob) -> list[PartitionResult]:
+        self._worker = self._worker or Worker(job)
+        results: list[PartitionResult] = []
+        self.jobs.append(results)
+        for partition in sorted(job.partitions):
+            results.append(self._worker.take(job, partition))
+            self.after.pop(partition, lambda: None)()
+        return results
+
+
+def test_no_batch_after_a_failed_task_and_its_repetition_fails(kafka: BrokerProcess) -> None:
+    world = World(kafka, partitions=3)
+    with gate_of(world) as gate:
+        batches = Batches(world, gate)
+        batches.take(0)
+        another = TransactionalProducer(
+            gate.connection.settings, gate.names.task_transactional_id(1), 100_000
+        )
+        another.renew()  # fences the worker's producer of this partition
+        another.close()
+        for number in range(1, 8):
+            batches.take(number)
+        assert batches.failures() == [[], [1], *([[]] * 7)]
+    world.check_each_event_once()
+
+
+def test_no_batch_after_a_broker_was_killed_in_a_job_and_came_back_fails(
+    fresh_kafka: BrokerProcess,
+) -> None:
+    world = World(fresh_kafka, partitions=3, patience=5.0)
+    with gate_of(world) as gate:
+        batches = Batches(world, gate)
+        batches.take(0)
+        batches.after = {0: fresh_kafka.kill, 1: fresh_kafka.start}
+        batches.take(1)
+        assert 1 in batches.failures()[1]
+        settled = len(batches.jobs)
+        for number in range(2, 8):
+            batches.take(number)
+        assert batches.failures()[settled:] == [[]] * 6
     world.check_each_event_once()
 
 
@@ -179,50 +244,53 @@ Take = Callable[[FlowGate, Ranges, Feeder], None]
 
 
 def rows_in_driver(gate: FlowGate, ranges: Ranges, feeder: Feeder) -> None:
-    take_rows(gate, ranges, feeder.rows(ranges), gate.settings)
+    take_rows(gate, ranges, feeder.rows(ranges), gate.settings, gate.epochs())
 
 
 def rows_in_tasks(gate: FlowGate, ranges: Ranges, feeder: Feeder) -> None:
     rows = feeder.rows(ranges)
 
-    def run(job: Job) -> list[Outcome]:
+    def run(job: BatchJob) -> list[PartitionResult]:
         worker = Worker(job)
-        shares = {p: rows_of(rows, p, *ranges[p]) for p in sorted(job.shares)}
+        shares = {p: rows_of(rows, p, *ranges[p]) for p in sorted(job.partitions)}
         return [worker.take(job, p, iter(each.to_batches())) for p, each in shares.items()]
 
     TaskPath(gate).take(ranges, run, gate.settings)
 
 
 def ranges_in_driver(gate: FlowGate, ranges: Ranges, feeder: Feeder) -> None:
-    cluster = Cluster(gate.connection.settings)
-    take_rows(gate, ranges, read_ranges(cluster, gate.names.events, ranges), gate.settings)
+    cluster = ClusterClient(gate.connection.settings)
+    read = read_ranges(cluster, gate.names.events, ranges)
+    assert read is not None
+    take_rows(gate, ranges, read.rows, gate.settings, gate.epochs())
     cluster.forget()
 
 
 def ranges_in_tasks(gate: FlowGate, ranges: Ranges, feeder: Feeder) -> None:
-    def run(job: Job) -> list[Outcome]:
+    def run(job: BatchJob) -> list[PartitionResult]:
         worker = Worker(job)
-        return [worker.take(job, p) for p in sorted(job.shares)]
+        return [worker.take(job, p) for p in sorted(job.partitions)]
 
     TaskPath(gate).take(ranges, run, gate.settings)
 
 
 def send_all_kinds(world: World, begun: int, *, large: bool) -> None:
-    """The same events for every world: all that may be odd about one."""
+    """Equal events for every world, with everything that may be odd about one."""
     for i in range(120):
         key = [b"a", b"held", b"c", b"\x00\xff", None, b""][i % 6]
         value = [b"%d" % i, b"invalid", None, b"", b"x" * 300][i % 5]
         headers: list[tuple[str, Any]] = [("n", b"%d" % i), ("n", None), ("ü", b"")]
         count = [0, 1, 3, 70][i % 4]
+        partition: dict[str, Any] = {} if key else {"partition": i % world.partitions}
         world.producer.produce(
             world.names.events,
             b"large" * 10_000 if large and i == 63 else value,
             key,
             timestamp=begun + i * (-1) ** i,
             headers=(headers * 24)[:count],
-            **({} if key else {"partition": i % world.partitions}),
+            **partition,
         )
-    assert world.producer.flush(60) == 0
+    assert world.producer.flush(DEADLINE_S) == 0
 
 
 def records_after(world: World, take: Take, begun: int) -> dict[str, list[tuple[Any, ...]]]:

@@ -4,14 +4,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.brokers import BrokerProcess
+from tests.clients import DEADLINE_S
 from tests.integration.pipeline.feeder import Feeder
-from tests.integration.pipeline.test_bulk import settings_of
+from tests.integration.pipeline.test_kafka_client import settings_of
 from tests.integration.pipeline.world import Ended, World, end_by_exception
 
 from holdfast.errors import TransientError
-from holdfast.pipeline.exits import REPLACED, START_AGAIN
-from holdfast.pipeline.flow_gate import FlowGate
-from holdfast.pipeline.ticket import Ticket
+from holdfast.pipeline.gate.flow_gate import FlowGate
+from holdfast.pipeline.parts.ticket import REPLACED, START_AGAIN, Ticket
 
 
 def started(kafka: BrokerProcess, seconds: float = 30.0) -> Ticket:
@@ -27,7 +27,7 @@ def code_of(ticket: Ticket, wanted: int = REPLACED) -> int:
     return ended.value.code
 
 
-def test_the_last_one_comes_back_and_any_other_gives_way(kafka: BrokerProcess) -> None:
+def test_newest_pipeline_returns_and_others_give_way(kafka: BrokerProcess) -> None:
     first, second = started(kafka), started(kafka)
     second.take()
     first.take()  # one each, however many flows there are
@@ -38,7 +38,7 @@ def test_the_last_one_comes_back_and_any_other_gives_way(kafka: BrokerProcess) -
     assert code_of(first, START_AGAIN) == START_AGAIN
 
 
-def test_an_answer_that_was_lost_changes_nothing(kafka: BrokerProcess) -> None:
+def test_lost_response_changes_nothing(kafka: BrokerProcess) -> None:
     ticket = started(kafka)
     before = ticket._epochs._producer
     assert code_of(ticket) == START_AGAIN
@@ -46,7 +46,7 @@ def test_an_answer_that_was_lost_changes_nothing(kafka: BrokerProcess) -> None:
     assert code_of(ticket) == code_of(ticket) == START_AGAIN
 
 
-def test_without_a_broker_there_is_no_ticket_and_nobody_is_replaced(
+def test_ticket_needs_a_broker_and_replaces_no_one_without_it(
     fresh_kafka: BrokerProcess,
 ) -> None:
     ticket = started(fresh_kafka, seconds=1.0)
@@ -60,19 +60,19 @@ def test_without_a_broker_there_is_no_ticket_and_nobody_is_replaced(
     assert (code_of(ticket), code_of(late)) == (REPLACED, START_AGAIN)
 
 
-def test_a_broker_that_is_back_in_time_is_asked(fresh_kafka: BrokerProcess) -> None:
-    """What was replaced must not come back because its connection had broken meanwhile."""
+def test_broker_that_returns_in_time_is_used(fresh_kafka: BrokerProcess) -> None:
+    """A replaced pipeline must not return after a broken connection."""
     older = started(fresh_kafka)
     started(fresh_kafka)
     fresh_kafka.kill()
     with ThreadPoolExecutor(1) as pool:
         code = pool.submit(code_of, older)
         fresh_kafka.start()
-        assert code.result(60) == REPLACED
+        assert code.result(DEADLINE_S) == REPLACED
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_of_two_that_replace_each_other_the_later_one_comes_back(kafka: BrokerProcess) -> None:
+def test_later_of_two_competing_pipelines_returns(kafka: BrokerProcess) -> None:
     worlds = [World(kafka, partitions=1), World(kafka, partitions=1)]
     gates: list[FlowGate] = []
 

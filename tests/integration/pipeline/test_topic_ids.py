@@ -1,4 +1,4 @@
-"""What a gate asks of its topics before each step, as both brokers tell it."""
+"""Ids and configs of topics, which a gate checks before each step, from both brokers."""
 
 import gc
 from concurrent.futures import ThreadPoolExecutor
@@ -7,12 +7,13 @@ import pytest
 from confluent_kafka import TopicCollection, Uuid
 from confluent_kafka.admin import AdminClient, NewTopic
 from tests.brokers import BrokerProcess
+from tests.clients import DEADLINE_S
 from tests.conftest import unique_name
-from tests.integration.pipeline.test_bulk import create, settings_of
-from tests.integration.pipeline.world import DEADLINE_S, World, eventually, gate_of
+from tests.integration.pipeline.test_kafka_client import create, settings_of
+from tests.integration.pipeline.world import World, eventually, gate_of
 
 from holdfast.errors import NotFoundError, TransientError
-from holdfast.pipeline.topic_ids import TopicIds, look_up
+from holdfast.kafka.topic_ids import TopicIds, look_up
 
 MANY = 50
 """Enough that some ids have characters that alphabets of base64 differ in."""
@@ -36,10 +37,10 @@ def test_ids_are_written_as_librdkafka_writes_them(kafka: BrokerProcess) -> None
         deleted.result(DEADLINE_S)
 
 
-def test_a_topic_made_anew_has_another_id_and_one_that_is_gone_has_none(
+def test_recreated_topic_has_a_new_id_and_a_deleted_one_none(
     kafka: BrokerProcess,
 ) -> None:
-    name = unique_name("anew")
+    name = unique_name("again")
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
 
     def there() -> bool:
@@ -77,7 +78,7 @@ def test_a_broker_that_comes_back_in_time_is_waited_for(fresh_kafka: BrokerProce
     ids.close()
 
 
-def test_a_gate_that_looks_at_its_topics_leaves_nothing_behind(kafka: BrokerProcess) -> None:
+def test_check_of_topics_leaks_no_client(kafka: BrokerProcess) -> None:
     """It does so before every step, for months."""
 
     def left() -> int:
@@ -87,5 +88,5 @@ def test_a_gate_that_looks_at_its_topics_leaves_nothing_behind(kafka: BrokerProc
     with gate_of(World(kafka, partitions=1)) as gate:
         before = left()
         for _ in range(MANY):
-            gate.guard.check()
+            gate._exclusive.guard.check()
         assert left() == before

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, NoReturn
 
+import pytest
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
 from tests.brokers import BrokerProcess
+from tests.clients import DEADLINE_S
 from tests.integration.pipeline.feeder import Feeder
 
 import holdfast
@@ -21,11 +23,8 @@ from holdfast.errors import AlreadyExistsError, TransientError
 from holdfast.flows.journal import JournalRecord, Outcome, decode_journal
 from holdfast.flows.keys import partition_of
 from holdfast.flows.registry import FlowDefinition
-from holdfast.pipeline.flow_gate import FlowGate
-from holdfast.pipeline.keeper import Keeper
-
-DEADLINE_S = 60.0
-"""Generous: a machine with two busy cores starts processes slowly."""
+from holdfast.pipeline.gate.flow_gate import FlowGate
+from holdfast.pipeline.gate.keeper import Keeper
 
 
 def eventually(condition: Callable[[], Any], what: str, timeout: float = DEADLINE_S) -> Any:
@@ -58,6 +57,20 @@ class Out(NamedTuple):
     source: tuple[int, int]
     timestamp: int
     headers: list[tuple[str, Any]]
+
+
+class WallClock:
+    """The wall clock of the pipeline in this process, which can be set. Clients keep their own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.ahead = 0.0
+        """Seconds."""
+        monkeypatch.setattr("holdfast.pipeline.parts.clock.time_ns", self._read)
+        for module in ("holdfast.pipeline.process.reporter", "holdfast.kafka.errors"):
+            monkeypatch.setattr(f"{module}.now_ms", lambda: self._read() // 1_000_000)
+
+    def _read(self) -> int:
+        return time.time_ns() + round(self.ahead * 1e9)
 
 
 class World:
@@ -133,7 +146,7 @@ class World:
     def read(self, topic: str, partitions: int | None = None) -> list[Message]:
         """All committed records of a topic, partition by partition."""
         found: list[Message] = []
-        reader = LogReader(self.connection, isolation="read_committed", patience=DEADLINE_S)
+        reader = LogReader(self.connection, isolation="read_committed", timeout=DEADLINE_S)
         places = [Partition(topic, p) for p in range(partitions or self.partitions)]
         starts = Offsets(self.connection).starts(places)
         ends = Offsets(self.connection, committed_only=False).ends(places)

@@ -15,10 +15,10 @@ from holdfast.client.connection import Connection
 from holdfast.client.positions import Offsets, Partition
 from holdfast.client.settings import ClientSettings
 from holdfast.flows.registry import FlowDefinition
-from holdfast.pipeline.metrics import Metrics
-from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings, table_location
+from holdfast.pipeline.parts.metrics import Metrics
+from holdfast.pipeline.raw_zone.zone import RawZone, RawZoneSettings, table_location
 
-LANDS_WITHIN_S = 180.0
+LANDS_WITHIN_S = 400.0
 
 
 class Zone:
@@ -31,20 +31,17 @@ class Zone:
         )
         self.topic = self.flow.names.events
         self.lake = str(folder / "lake")
-        self.checkpoints = folder / "checkpoints"
         self.location = table_location(self.lake, self.flow.name)
         self.metrics = Metrics()
         create_topic(broker, self.topic, partitions, {"retention.ms": "-1"})
 
     def part(self, spark: SparkSession, **settings: Any) -> RawZone:
         connection = Connection(ClientSettings(bootstrap=self.broker.bootstrap))
-        chosen = RawZoneSettings(
-            lake=self.lake, checkpoints=str(self.checkpoints), **{"seconds": 0.1, **settings}
-        )
+        chosen = RawZoneSettings(lake=self.lake, **{"seconds": 0.1, **settings})
         return RawZone(spark, connection, self.flow, chosen, self.metrics)
 
     def run_until(self, spark: SparkSession, count: int, **settings: Any) -> None:
-        """Start, wait until so many events are in the table, and stop."""
+        """Start, wait until this many events are in the table, and stop."""
         part = self.part(spark, **settings)
         try:
             part.start()
@@ -68,7 +65,7 @@ class Zone:
         return Offsets(connection).ends([place])[place]
 
     def rows(self) -> list[Mapping[str, Any]]:
-        """What another engine than Spark reads, by partition and offset."""
+        """The rows that another engine than Spark reads, by partition and offset."""
         if not DeltaTable.is_deltatable(self.location):
             return []
         rows: list[Mapping[str, Any]] = DeltaTable(self.location).to_pyarrow_table().to_pylist()

@@ -21,9 +21,14 @@ BATCH = 20
 
 
 @pytest.mark.parametrize(
-    ("point", "landed"), [("raw-zone-before-commit", 0), ("raw-zone-after-commit", BATCH)]
+    ("point", "landed"),
+    [
+        ("raw-zone-before-commit", 0),
+        ("raw-zone-after-commit", BATCH),
+        ("raw-zone-after-vacuum", BATCH),
+    ],
 )
-def test_each_event_is_there_once_after_a_kill(
+def test_each_event_lands_once_after_a_kill(
     point: str,
     landed: int,
     embedded_broker: EmbeddedBroker,
@@ -66,7 +71,6 @@ def start_landing(
         "flow": zone.flow.name,
         "partitions": zone.flow.partitions,
         "lake": zone.lake,
-        "checkpoints": str(zone.checkpoints),
     }
     command = [sys.executable, "-m", "tests.integration.raw_zone.landing", json.dumps(given)]
     with (folder / "landing.log").open("wb") as log:

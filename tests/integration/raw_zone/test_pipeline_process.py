@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from urllib.error import URLError
@@ -18,19 +18,23 @@ import psutil
 import pytest
 from deltalake import DeltaTable
 from tests.brokers import DIES_WITH_PARENT, EmbeddedBroker, free_ports
-from tests.clients import wait_until
+from tests.chaos.system.clock import Clock, build_library
+from tests.clients import DEADLINE_S, wait_until
 from tests.conftest import unique_name
 from tests.integration.raw_zone.conftest import LANDS_WITHIN_S
 
 import holdfast
+from holdfast.cli import USAGE
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.spark
 
 
 class Pipeline:
     """One `holdfast pipeline` that writes a lake of its own."""
 
-    def __init__(self, broker: EmbeddedBroker, folder: Path) -> None:
+    def __init__(
+        self, broker: EmbeddedBroker, folder: Path, environment: Mapping[str, str] | None = None
+    ) -> None:
         self.lake = folder / "lake"
         self._log = folder / "pipeline.log"
         self._http = f"127.0.0.1:{free_ports(1)[0]}"
@@ -40,7 +44,12 @@ class Pipeline:
             "--no-gate", "--log-format", "json",
         ]  # fmt: skip
         with self._log.open("wb") as log:
-            self.process = subprocess.Popen([*DIES_WITH_PARENT, *command], stdout=log, stderr=log)
+            self.process = subprocess.Popen(
+                [*DIES_WITH_PARENT, *command],
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **(environment or {})},
+            )
 
     def kill(self) -> None:
         """This process and Spark's, which it has started."""
@@ -60,7 +69,7 @@ class Pipeline:
         location = str(self.lake / "raw" / flow)
         if not DeltaTable.is_deltatable(location):
             return 0
-        return DeltaTable(location).to_pyarrow_table().num_rows
+        return int(DeltaTable(location).to_pyarrow_table().num_rows)
 
     def get(self, path: str) -> str:
         try:
@@ -73,7 +82,7 @@ class Pipeline:
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[EmbeddedBroker]:
-    """Nobody else's: a pipeline takes up every flow that it finds."""
+    """A broker of its own: a pipeline runs every registered flow."""
     with EmbeddedBroker(tmp_path / "broker") as started:
         yield started
 
@@ -95,7 +104,11 @@ def test_flows_are_picked_up_without_a_restart_and_sigterm_ends_all_with_code_0(
             for number in range(5):
                 client.send(f"{flow}.events", {"number": number}, key=f"key-{number}")
             client.close()
-            wait_until(lambda f=flow: pipeline.landed(f) == 5, f"five of {flow}", LANDS_WITHIN_S)
+
+            def landed(flow: str = flow) -> bool:
+                return pipeline.landed(flow) == 5
+
+            wait_until(landed, f"five of {flow}", LANDS_WITHIN_S)
     health = json.loads(pipeline.get("/healthz"))
     well = {"state": "running", "reason": ""}
     assert health["flows"][first] == {"raw-zone": well, "runs": well}
@@ -105,11 +118,33 @@ def test_flows_are_picked_up_without_a_restart_and_sigterm_ends_all_with_code_0(
     assert any({"flow": second, "part": "raw-zone"}.items() <= line.items() for line in lines)
 
     pipeline.process.send_signal(signal.SIGTERM)
-    assert pipeline.process.wait(60) == 0, pipeline.said()
+    assert pipeline.process.wait(DEADLINE_S) == 0, pipeline.said()
     assert "Traceback" not in pipeline.said()
 
 
-def test_a_machine_without_java_is_told_so_in_a_sentence(tmp_path: Path) -> None:
+def test_events_land_after_the_pipeline_s_clock_was_set_back_by_an_hour(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    library = build_library(tmp_path)
+    if library is None:
+        pytest.skip("there is no C compiler to build the clock with")
+    clock, flow = Clock(library, tmp_path / "clock"), unique_name("flow").lower()
+    clock.set(3600)
+    pipeline = Pipeline(broker, tmp_path, clock.environment)
+    try:
+        with holdfast.connect(broker.bootstrap) as client:
+            client.flow(flow).create(partitions=1)
+            client.send(f"{flow}.events", b"1", key="k").result(DEADLINE_S)
+            wait_until(lambda: pipeline.landed(flow) == 1, "the first event", LANDS_WITHIN_S)
+            clock.set(0)
+            client.send(f"{flow}.events", b"2", key="k").result(DEADLINE_S)
+            wait_until(lambda: pipeline.landed(flow) == 2, "the second event", LANDS_WITHIN_S)
+        assert "jumped back" in pipeline.said()
+    finally:
+        pipeline.kill()
+
+
+def test_the_error_without_java_is_one_sentence(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "holdfast.cli", "pipeline", "--data-dir", str(tmp_path)]
     ended = subprocess.run(
         command,
@@ -118,6 +153,7 @@ def test_a_machine_without_java_is_told_so_in_a_sentence(tmp_path: Path) -> None
         text=True,
         check=False,
     )
-    assert ended.returncode == 1
-    assert "Spark could not be started" in ended.stderr
+    assert ended.returncode == USAGE
+    assert "JAVA_HOME" in ended.stderr
+    assert "Install JDK 17" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -24,7 +24,7 @@ def names(registry: FlowRegistry) -> list[str]:
     return sorted(registry.flows)
 
 
-def test_flows_come_change_and_go_and_what_cannot_be_read_stays_as_it_was(
+def test_registry_follows_changes_and_skips_unreadable_records(
     fresh_kafka: BrokerProcess,
 ) -> None:
     registry = follow(fresh_kafka)
@@ -51,7 +51,7 @@ def test_flows_come_change_and_go_and_what_cannot_be_read_stays_as_it_was(
     registry.close()
 
 
-def test_a_broker_that_is_away_means_that_nothing_changes(tmp_path: Path) -> None:
+def test_registry_stays_as_it_is_while_a_broker_is_away(tmp_path: Path) -> None:
     broker = EmbeddedBroker(tmp_path)
     with broker:
         with holdfast.connect(broker.bootstrap) as client:

@@ -10,20 +10,21 @@ from typing import Any
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from tests.brokers import BrokerProcess
-from tests.clients import producer, wait_until
+from tests.clients import DEADLINE_S, committed_records, producer, wait_until
 from tests.conftest import unique_name
 
 import holdfast
 from holdfast.client.connection import Connection
 from holdfast.client.record import Record
 from holdfast.client.settings import ClientSettings
+from holdfast.flows.run_specs import RunSpec
 from holdfast.flows.runs import Run, RunState
-from holdfast.flows.work import Work
-from holdfast.pipeline.metrics import Metrics
-from holdfast.pipeline.raw_zone import RawZone, RawZoneSettings, table_location
+from holdfast.pipeline.parts.metrics import Metrics
+from holdfast.pipeline.raw_zone.zone import RawZone, RawZoneSettings, table_location
 from holdfast.pipeline.runs.part import RunsPart
+from holdfast.pipeline.runs.run_log import RunLog
 
-PATIENCE_S = 150.0
+PATIENCE_S = 400.0
 KEYS = [f"key-{number}" for number in range(20)]
 
 ByKey = dict[bytes | None, list[bytes | None]]
@@ -45,14 +46,14 @@ class Flow:
         for key, value in events:
             client.produce(self.names.events, value, key, **more)
             client.poll(0)
-        assert client.flush(30) == 0
+        assert client.flush(DEADLINE_S) == 0
 
     def fill(self, count: int) -> None:
         """So many numbered events, of 20 keys in turn, in the raw zone."""
         self.send((KEYS[n % len(KEYS)], b'{"n":%d}' % n) for n in range(count))
         self.wait_until_landed(count)
 
-    def ask(self, work: Work, run_id: str | None = None) -> Run:
+    def ask(self, work: RunSpec, run_id: str | None = None) -> Run:
         run_id = run_id or f"{work.name}-{uuid.uuid4().hex[:8]}"
         return self.client.runs.ask(self.name, work, actor="ana", run_id=run_id)
 
@@ -62,15 +63,14 @@ class Flow:
         assert ended.state is state, ended
         return ended
 
-    def run(self, work: Work) -> Mapping[str, Any]:
-        """-> the result"""
+    def run(self, work: RunSpec) -> Mapping[str, Any]:
+        """Returns the result."""
         progress = self.finish(self.ask(work)).progress
         assert progress is not None
         return progress.result
 
     def records(self, topic: str) -> list[Record]:
-        with self.client.consumer(f"{self.name}.{topic}") as consumer:
-            return list(consumer.records(until="end"))
+        return committed_records(self.broker.bootstrap, f"{self.name}.{topic}")
 
     def replayed(self, run: Run, topic: str = "events") -> list[Record]:
         """The records that the run has sent."""
@@ -78,7 +78,7 @@ class Flow:
         return [r for r in self.records(topic) if r.header("holdfast-replay-run") == wanted]
 
     def raw(self) -> list[Mapping[str, Any]]:
-        """What another engine than Spark reads, by source and offset."""
+        """The rows that another engine than Spark reads, by source and offset."""
         if not DeltaTable.is_deltatable(self.location):
             return []
         rows: list[Mapping[str, Any]] = DeltaTable(self.location).to_pyarrow_table().to_pylist()
@@ -88,7 +88,7 @@ class Flow:
         wait_until(lambda: len(self.raw()) >= count, f"{count} landed events", PATIENCE_S)
 
     def lose_from_the_raw_zone(self) -> int:
-        """Every third event vanishes from the table, to which nobody adds now. -> how many"""
+        """Remove every third event from the table, which must have no writer. Returns how many."""
         before = len(self.raw())
         table = DeltaTable(self.location)
         table.alter.set_table_properties({"delta.appendOnly": "false"})
@@ -106,25 +106,30 @@ class Lake(Flow):
         self.definition = self.handle.create(partitions=2).describe()
         self._spark = spark
         self.connection = Connection(ClientSettings(bootstrap=broker.bootstrap))
-        self._settings = RawZoneSettings(
-            lake=str(folder / "lake"), checkpoints=str(folder / "checkpoints"), seconds=0.2
-        )
+        self._settings = RawZoneSettings(lake=str(folder / "lake"), seconds=0.2)
         self._zone: RawZone | None = None
         self._runs: RunsPart | None = None
 
     def start(self) -> None:
+        self._log = RunLog(self.connection)
         self._zone = RawZone(
             self._spark, self.connection, self.definition, self._settings, Metrics()
         )
         self._zone.start()
         self._runs = RunsPart(
-            self._spark, self.connection, self.definition, self._settings.lake, lambda: self._zone
+            self._spark,
+            self.connection,
+            self.definition,
+            self._settings.lake,
+            lambda: self._zone,
+            self._log,
         )
         self._runs.start()
 
     def stop(self) -> None:
         if self._runs is not None:
             self._runs.stop()
+            self._log.close()
         if self._zone is not None:
             self._zone.stop()
         self._runs = self._zone = None
@@ -150,6 +155,6 @@ def by_key(records: Iterable[Record]) -> ByKey:
 
 
 def numbered(count: int) -> ByKey:
-    """What `Flow.fill` has sent of each key."""
-    values = [b'{"n":%d}' % n for n in range(count)]
+    """The events that `Flow.fill` has sent, by key."""
+    values: list[bytes | None] = [b'{"n":%d}' % n for n in range(count)]
     return {key.encode(): values[i :: len(KEYS)] for i, key in enumerate(KEYS)}

@@ -15,10 +15,10 @@ from holdfast.pipeline.runs.run_log import RunLog
 
 
 def carry_out(bootstrap: str, flow: str, run_id: str) -> Mapping[str, Any]:
-    """-> the run's result"""
+    """Returns the run's result."""
     connection = Connection(ClientSettings(bootstrap=bootstrap))
     definition = holdfast.connect(bootstrap).flow(flow).describe()
-    log = RunLog(connection, flow)
+    log = RunLog(connection)
     while (run := log.get(run_id)) is None:
         log.poll(0.1)
     execution = Execution(run, log, Event())

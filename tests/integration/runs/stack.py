@@ -14,7 +14,7 @@ from tests.integration.runs.lake import PATIENCE_S, Flow
 
 import holdfast
 from holdfast.client.record import Record
-from holdfast.pipeline.faults import VARIABLE
+from holdfast.faults import VARIABLE
 
 
 class Stack:
@@ -48,7 +48,7 @@ class Stack:
             )
 
     def wait_at_fault(self, but_not: int = 0) -> int:
-        """-> the id of the process that is there, and is not `but_not`"""
+        """Returns the id of the running process, once it is not `but_not`."""
 
         def there() -> int:
             assert self._process is not None
@@ -79,7 +79,7 @@ class Stack:
         return Flow(self.broker.bootstrap, self.broker, self._folder / "lake", name)
 
     def wait_for(self, flow: Flow, topic: str, count: int) -> list[Record]:
-        """The records of a topic, once there are so many; there must not be more."""
+        """Waits for exactly this many records of a topic, and returns them."""
 
         def enough() -> list[Record]:
             assert self._process is not None

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,14 +11,14 @@ from pyspark.sql import SparkSession
 from tests.brokers import EmbeddedBroker
 from tests.integration.runs.lake import Lake, running
 
+from holdfast.flows.run_specs import Backfill, OffsetRange, Replay
 from holdfast.flows.runs import RunState
-from holdfast.flows.work import Backfill, OffsetRange, Replay
 
 pytestmark = pytest.mark.spark
 
 
 def lose_some(flow: Lake) -> int:
-    """-> how many events are missing in the raw zone"""
+    """Returns the number of events that the raw zone lacks."""
     flow.stop()
     missing = flow.lose_from_the_raw_zone()
     flow.start()
@@ -46,7 +47,7 @@ def test_a_backfill_fills_the_gap_and_a_second_one_adds_nothing(
         assert len(flow.raw()) == 101, "the stream goes on where it was"
 
 
-def test_files_land_once_by_their_content_whatever_they_are_called(
+def test_files_land_once_by_content_regardless_of_their_names(
     embedded_broker: EmbeddedBroker, spark: SparkSession, tmp_path: Path
 ) -> None:
     with running(embedded_broker, spark, tmp_path) as flow:
@@ -81,14 +82,14 @@ def test_files_land_once_by_their_content_whatever_they_are_called(
         assert sources == {f"{row['topic']}:{row['offset']}".encode() for row in of_lines}
 
 
-def test_records_that_were_exported_fill_the_places_that_they_came_from(
+def test_exported_records_are_backfilled_at_their_own_offsets(
     embedded_broker: EmbeddedBroker, spark: SparkSession, tmp_path: Path
 ) -> None:
     with running(embedded_broker, spark, tmp_path) as flow:
         flow.fill(30)
         missing = lose_some(flow)
         exported = tmp_path / "export.jsonl"
-        records = [
+        records: list[dict[str, Any]] = [
             {
                 "topic": e.topic, "partition": e.partition, "offset": e.offset,
                 "timestamp": e.timestamp_ms, "key": (e.key or b"").decode(),
@@ -103,4 +104,7 @@ def test_records_that_were_exported_fill_the_places_that_they_came_from(
         run = flow.ask(Backfill(files=("/nowhere/*.jsonl",)))
         progress = flow.finish(run, RunState.FAILED).progress
         assert progress is not None
-        assert progress.note == "The pipeline finds no file '/nowhere/*.jsonl'."
+        assert (
+            progress.note
+            == "No file matches '/nowhere/*.jsonl' on the pipeline's machine. Check the path."
+        )

@@ -10,13 +10,13 @@ import time
 
 import pytest
 from tests.brokers import EmbeddedBroker
-from tests.clients import wait_until
+from tests.clients import DEADLINE_S, wait_until
 from tests.conftest import unique_name
 from tests.integration.runs.stack import run_holdfast
 
 import holdfast
+from holdfast.flows.run_specs import Replay, Verify
 from holdfast.flows.runs import RUNS_TOPIC, RunProgress, RunState, encode_progress
-from holdfast.flows.work import Replay, Verify
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def run(broker: EmbeddedBroker, *arguments: str, code: int = 0) -> str:
     return ended.stdout if code == 0 else ended.stderr
 
 
-def test_a_run_is_asked_for_listed_shown_and_cancelled(
+def test_a_run_is_requested_listed_shown_and_cancelled(
     embedded_broker: EmbeddedBroker, flow: str
 ) -> None:
     run_id = unique_name("run")[:40]
@@ -49,17 +49,17 @@ def test_a_run_is_asked_for_listed_shown_and_cancelled(
         "--no-wait", "-o", "json",
     ]  # fmt: skip
     asked = json.loads(run(embedded_broker, *asking))
-    assert (asked["run"], asked["state"], asked["asked"]["rate"]) == (run_id, "requested", 50.0)
-    assert "something else" in run(embedded_broker, "backfill", flow, "--id", run_id, code=1)
+    assert (asked["run"], asked["state"], asked["options"]["rate"]) == (run_id, "requested", 50.0)
+    assert "with other options" in run(embedded_broker, "backfill", flow, "--id", run_id, code=1)
     [listed] = json.loads(run(embedded_broker, "run", "ls", flow, "-o", "json"))
-    assert (listed["run"], listed["work"], listed["state"]) == (run_id, "replay", "requested")
+    assert (listed["run"], listed["kind"], listed["state"]) == (run_id, "replay", "requested")
     run(embedded_broker, "run", "cancel", run_id, "--actor", "bo")
     shown = json.loads(run(embedded_broker, "run", "show", run_id, "-o", "json"))
     assert shown["cancelled_by"] == "bo"
     assert "no run" in run(embedded_broker, "run", "show", "none", code=3)
 
 
-def test_following_ends_with_the_run_and_its_end_is_the_exit_code(
+def test_following_a_run_exits_with_the_code_of_its_outcome(
     embedded_broker: EmbeddedBroker, flow: str
 ) -> None:
     with holdfast.connect(embedded_broker.bootstrap) as client:
@@ -71,7 +71,7 @@ def test_following_ends_with_the_run_and_its_end_is_the_exit_code(
             assert "events\t4" in ended.stdout
 
 
-def test_an_audit_is_asked_for_and_its_verdict_is_the_exit_code(
+def test_an_audit_run_exits_with_the_code_of_its_verdict(
     embedded_broker: EmbeddedBroker, flow: str
 ) -> None:
     process = subprocess.Popen(
@@ -82,9 +82,9 @@ def test_an_audit_is_asked_for_and_its_verdict_is_the_exit_code(
     try:
         with holdfast.connect(embedded_broker.bootstrap) as client:
             [asked] = wait_until(lambda: client.runs.list(flow), "the run", 60)
-        assert asked.request.work == Verify(full=True)
+        assert asked.request.spec == Verify(full=True)
         publish(embedded_broker, asked.id, RunState.DONE, ended_at=3, result={"passed": False})
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=DEADLINE_S)
         assert json.loads(said)["result"] == {"passed": False}
         assert process.returncode == 1
     finally:
@@ -92,7 +92,7 @@ def test_an_audit_is_asked_for_and_its_verdict_is_the_exit_code(
         process.wait()
 
 
-def test_ctrl_c_leaves_the_run_going_and_says_how_to_end_it(
+def test_ctrl_c_keeps_the_run_going_and_prints_how_to_cancel_it(
     embedded_broker: EmbeddedBroker, flow: str
 ) -> None:
     """On a terminal, with its bar."""
@@ -118,23 +118,23 @@ def test_ctrl_c_leaves_the_run_going_and_says_how_to_end_it(
         return text in seen
 
     try:
-        wait_until(lambda: says(b"no pipeline has taken it up"), "that it waits", 60)
+        wait_until(lambda: says(b"no pipeline has started it yet"), "that it waits", 60)
         publish(embedded_broker, asked.id, RunState.RUNNING, done=25, total=100, rate=5.0)
-        wait_until(lambda: says(b"25 of 100 events, 5/s, 0:15 left"), "the time left", 60)
+        wait_until(lambda: says(b"25 of 100 events, 5/s, 15s left"), "the time left", 60)
         process.send_signal(signal.SIGINT)
         wait_until(lambda: says(f"holdfast run cancel {asked.id}".encode()), "how to end it", 60)
-        assert process.wait(30) == 130
+        assert process.wait(DEADLINE_S) == 130
     finally:
         process.kill()
         process.wait()
         os.close(terminal)
 
 
-def test_a_redrive_asks_first_and_says_what_it_does_to_the_order(
+def test_a_redrive_asks_for_confirmation_and_warns_about_order(
     embedded_broker: EmbeddedBroker, flow: str
 ) -> None:
     said = run(embedded_broker, "redrive", flow, "--all", code=2)
     assert "goes behind the newer ones of its key" in said
     assert "give --yes" in said
     said = run(embedded_broker, "redrive", flow, "--yes", code=2)
-    assert "Say which dead letters" in said
+    assert "Choose dead letters" in said

@@ -13,9 +13,9 @@ from tests.clients import wait_until
 from tests.integration.runs.lake import PATIENCE_S, by_key, numbered
 from tests.integration.runs.stack import Stack
 
-from holdfast.flows.work import Backfill, Replay
+from holdfast.flows.run_specs import Backfill, Replay
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.spark
 
 COUNT = 2_000
 HELD = "key-3"
@@ -33,7 +33,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         made.kill()
 
 
-def test_replay_backfill_and_redrive_go_on_after_a_kill_and_holds_apply_to_them(
+def test_replay_backfill_and_redrive_continue_after_a_kill_and_respect_holds(
     stack: Stack,
 ) -> None:
     flow = stack.flow()
@@ -57,7 +57,7 @@ def test_replay_backfill_and_redrive_go_on_after_a_kill_and_holds_apply_to_them(
     assert len(by_key(passed)[HELD.encode()]) == OF_HELD, "those of the held key stay held"
     wait_until(lambda: flow.handle.status(HELD).events == OF_HELD, "held events", PATIENCE_S)
 
-    # A backfill, killed when Delta has its events and nobody else knows.
+    # A backfill that is killed after Delta's commit and before its progress record.
     landed = 2 * COUNT
     flow.wait_until_landed(landed)
     assert flow.lose_from_the_raw_zone() > COUNT // 2

@@ -1,24 +1,27 @@
-"""Redrive: dead letters through the flow again, each once unless somebody insists. No Spark."""
+"""Redrive: sends each dead letter through the flow once, unless asked to again. No Spark."""
 
 import os
 import subprocess
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.brokers import DIES_WITH_PARENT, BrokerProcess
-from tests.clients import wait_until
+from tests.clients import DEADLINE_S, committed_records, wait_until
 from tests.conftest import unique_name
 from tests.integration.runs.redriving import carry_out
 
 import holdfast
 from holdfast.client.record import Record
+from holdfast.faults import VARIABLE
+from holdfast.flows.run_specs import Coordinate, Redrive
 from holdfast.flows.runs import Run
-from holdfast.flows.work import Coordinate, Redrive
-from holdfast.pipeline.faults import VARIABLE
+from holdfast.pipeline.gate.writer import reason_headers
+from holdfast.pipeline.runs.dead_letters import Letter
+from holdfast.pipeline.runs.redrive import RedriveRun
 
 VALUES = [b"%d" % n for n in range(6)]
 
@@ -32,10 +35,16 @@ class Flow:
         self.name = unique_name("letters").lower()
         self.names = self.client.flow(self.name).create(partitions=2).names
         for number, value in enumerate(VALUES):
-            self.letter(value, ("holdfast-error", "invalid" if number % 2 else "overflow"))
+            self.letter(value, "invalid" if number % 2 else "overflow")
 
-    def letter(self, value: bytes | None, *more: tuple[str, str], partition: int = 1) -> None:
-        headers = [("trace", b"t"), ("holdfast-source", b"1:7"), *more]
+    def letter(
+        self,
+        value: bytes | None,
+        kind: str,
+        own: Sequence[tuple[str, bytes | None]] = (("trace", b"t"),),
+        partition: int = 1,
+    ) -> None:
+        headers = [*own, ("holdfast-source", b"1:7"), *reason_headers(kind, "why")]
         self.client.send(self.names.dlq, value, "key", headers, partition=partition).result()
 
     def ask(self, work: Redrive) -> Run:
@@ -45,8 +54,7 @@ class Flow:
         return carry_out(self.broker.bootstrap, self.name, self.ask(work).id)
 
     def events(self) -> list[Record]:
-        with self.client.consumer(self.names.events) as consumer:
-            return list(consumer.records(until="end"))
+        return committed_records(self.broker.bootstrap, self.names.events)
 
     def values(self) -> list[bytes | None]:
         return [record.value for record in self.events()]
@@ -72,23 +80,23 @@ class Process:
         self._process.communicate()
 
     def go_on(self) -> int:
-        """-> its exit code"""
+        """Returns its exit code."""
         self._reached.write_bytes(b"")
-        self._process.communicate(timeout=60)
+        self._process.communicate(timeout=DEADLINE_S)
         return self._process.returncode
 
 
-def test_each_letter_is_redriven_once_and_its_outcome_said(kafka: BrokerProcess) -> None:
+def test_each_dead_letter_is_redriven_once_with_an_outcome(kafka: BrokerProcess) -> None:
     flow = Flow(kafka)
     first = Coordinate(1, 0)
-    one = flow.run(Redrive(letters=(first,), value=b"mended"))
+    one = flow.run(Redrive(letters=(first,), value=b"edited"))
     assert one["each"] == [{"letter": "1:0", "outcome": "redriven", "attempt": 2}]
     result = flow.run(Redrive(reason="overflow"))
     assert result["outcomes"] == {"redriven": 2, "redriven before": 1}
     assert flow.run(Redrive(keys=(b"other",)))["letters"] == 0
     assert flow.run(Redrive(letters=(Coordinate(0, 9),)))["outcomes"] == {"not found": 1}
     assert flow.run(Redrive(everything=True))["outcomes"] == {"redriven": 3, "redriven before": 3}
-    assert flow.values() == [b"mended", b"2", b"4", b"1", b"3", b"5"]
+    assert flow.values() == [b"edited", b"2", b"4", b"1", b"3", b"5"]
     assert flow.run(Redrive(everything=True, again=True))["outcomes"] == {"redriven": 6}
     assert flow.values()[6:] == VALUES
     [event, *_] = flow.events()
@@ -98,25 +106,74 @@ def test_each_letter_is_redriven_once_and_its_outcome_said(kafka: BrokerProcess)
     assert (event.header("holdfast-redrive-source"), event.partition) == (b"1:0", 1)
 
 
-def test_what_fails_again_counts_its_attempts(kafka: BrokerProcess) -> None:
+def test_a_dead_letter_that_fails_again_counts_its_attempts(kafka: BrokerProcess) -> None:
     flow = Flow(kafka)
-    flow.letter(b"again", ("holdfast-attempt", "2"), ("holdfast-error", "invalid"), partition=0)
+    flow.run(Redrive(letters=(Coordinate(1, 0),)))
+    [event] = flow.events()
+    flow.letter(b"again", "invalid", event.headers, partition=0)
     [outcome] = flow.run(Redrive(letters=(Coordinate(0, 0),)))["each"]
     assert outcome["attempt"] == 3
-    assert [record.header("holdfast-attempt") for record in flow.events()] == [b"3"]
+    again = next(record for record in flow.events() if record.value == b"again")
+    assert [name for name, _ in again.headers] == [
+        "trace", "holdfast-redrive-run", "holdfast-redrive-source", "holdfast-attempt"
+    ]  # fmt: skip
+    assert again.header("holdfast-attempt") == b"3"
 
 
-def test_a_letter_without_its_value_is_not_sent_empty(kafka: BrokerProcess) -> None:
+def test_forged_headers_are_kept_through_a_redrive(
+    kafka: BrokerProcess,
+) -> None:
     flow = Flow(kafka)
-    flow.letter(None, ("holdfast-error", "too-large"), partition=0)
+    forged: list[tuple[str, bytes | None]] = [
+        ("holdfast-source", b"0:1"), ("holdfast-error", b"overflow"),
+        ("holdfast-redrive-run", b"r"), ("holdfast-redrive-source", b"1:0"),
+        ("holdfast-attempt", b"7"),
+    ]  # fmt: skip
+    flow.letter(b"forged", "invalid", forged, partition=0)
+    [outcome] = flow.run(Redrive(keys=(b"key",), reason="invalid", letters=(Coordinate(0, 0),)))[
+        "each"
+    ]
+    assert outcome["attempt"] == 2
+    [event] = flow.events()
+    assert event.headers[: len(forged)] == forged
+    assert [name for name, _ in event.headers[len(forged) :]] == [
+        "holdfast-redrive-run", "holdfast-redrive-source", "holdfast-attempt"
+    ]  # fmt: skip
+    assert event.headers[-1][1] == b"2"
+
+
+def test_a_dead_letter_without_its_value_is_not_redriven(kafka: BrokerProcess) -> None:
+    flow = Flow(kafka)
+    flow.letter(None, "too-large", partition=0)
     assert flow.run(Redrive(reason="too-large"))["outcomes"] == {"value left out": 1}
     edited = Redrive(letters=(Coordinate(0, 0),), value=b"smaller")
     assert flow.run(edited)["outcomes"] == {"redriven": 1}
     assert flow.values() == [b"smaller"]
 
 
+def test_a_dead_letter_that_the_topic_refuses_does_not_stop_the_others(
+    kafka: BrokerProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow = Flow(kafka)
+    flow.client.topics.set_config(flow.names.events, {"max.message.bytes": "20000"})
+    flow.letter(b"x" * 50_000, "invalid")
+    flow.letter(b"7", "invalid")
+    commits: list[int] = []
+    commit = RedriveRun._commit
+
+    def counted(self: RedriveRun, letters: Sequence[Letter]) -> None:
+        commits.append(len(letters))
+        commit(self, letters)
+
+    monkeypatch.setattr(RedriveRun, "_commit", counted)
+    result = flow.run(Redrive(everything=True))
+    assert result["outcomes"] == {"redriven": 7, "too large": 1}
+    assert commits == [7]
+    wait_until(lambda: flow.values() == [*VALUES, b"7"], "all but one")
+
+
 @pytest.mark.parametrize("point", ["redrive-before-commit", "redrive-after-commit"])
-def test_killed_around_the_commit_each_letter_is_redriven_once(
+def test_each_dead_letter_is_redriven_once_after_a_kill_around_the_commit(
     kafka: BrokerProcess, point: str, tmp_path: Path
 ) -> None:
     flow = Flow(kafka)
@@ -127,7 +184,7 @@ def test_killed_around_the_commit_each_letter_is_redriven_once(
     assert flow.values() == VALUES
 
 
-def test_of_two_that_redrive_at_once_the_older_can_commit_nothing(
+def test_of_two_concurrent_redrives_the_older_cannot_commit(
     kafka: BrokerProcess, tmp_path: Path
 ) -> None:
     flow = Flow(kafka)

@@ -10,7 +10,7 @@ from threading import Event, Thread
 
 import psutil
 import pytest
-from tests.clients import wait_until
+from tests.clients import DEADLINE_S, wait_until
 
 from holdfast.up import supervisor
 from holdfast.up.child import Role
@@ -61,14 +61,14 @@ class Run:
 
     def stop(self) -> bool | None:
         self.stopping.set()
-        self._thread.join(20)
+        self._thread.join(DEADLINE_S)
         assert not self._thread.is_alive()
         return self.result
 
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Run]:
-    for name in ("FIRST_PAUSE_S", "CHECK_EVERY_S", "_TURN_S"):
+    for name in ("FIRST_PAUSE_SECONDS", "CHECK_SECONDS", "_TURN_SECONDS"):
         monkeypatch.setattr(supervisor, name, 0.02)
     return lambda *roles: Run(tmp_path, list(roles))
 
@@ -94,18 +94,18 @@ def test_children_stop_in_the_opposite_order_one_after_the_other(
     start: Callable[..., Run], tmp_path: Path
 ) -> None:
     run = start(role("broker", tmp_path), role("pipeline", tmp_path))
-    assert run.ready.wait(20)
+    assert run.ready.wait(DEADLINE_S)
     assert run.stop() is True
     ended = [name for what, name, _ in run.noted() if what == "ended"]
     assert ended == ["pipeline", "broker"]
     assert ("broker", "serving") in run.lines
 
 
-def test_a_killed_child_is_started_again_and_the_others_go_on(
+def test_killed_child_restarts_while_others_keep_running(
     start: Callable[..., Run], tmp_path: Path
 ) -> None:
     run = start(role("broker", tmp_path), role("pipeline", tmp_path))
-    assert run.ready.wait(20)
+    assert run.ready.wait(DEADLINE_S)
     os.kill(run.pids("pipeline")[0], signal.SIGKILL)
     wait_until(lambda: len(run.pids("pipeline")) == 2, "a second pipeline")
     assert len(run.pids("broker")) == 1
@@ -113,7 +113,7 @@ def test_a_killed_child_is_started_again_and_the_others_go_on(
     assert any("signal 9" in line for name, line in run.lines if name == "pipeline")
 
 
-def test_a_child_that_runs_but_does_not_answer_is_started_anew(
+def test_child_that_runs_but_does_not_answer_is_restarted(
     start: Callable[..., Run], tmp_path: Path
 ) -> None:
     answers = iter([True, False, False, False])
@@ -123,13 +123,13 @@ def test_a_child_that_runs_but_does_not_answer_is_started_anew(
     assert next(answers, None) is None
 
 
-def test_a_child_that_never_serves_is_given_up_and_all_others_are_stopped(
+def test_child_that_never_becomes_ready_stops_all_others(
     start: Callable[..., Run], tmp_path: Path
 ) -> None:
     run = start(role("broker", tmp_path), role("pipeline", tmp_path, code=FALLS % 1))
     wait_until(lambda: run.result is not None, "the end")
     assert run.stop() is False
-    assert run.lines.count(("pipeline", "no such file")) == supervisor.TRIES
+    assert run.lines.count(("pipeline", "no such file")) == supervisor.MAX_STARTS
     assert [name for what, name, _ in run.noted() if what == "ended"] == ["broker"]
 
 
@@ -142,21 +142,20 @@ def test_a_child_that_was_replaced_is_not_started_again(
     )
     said = ("pipeline", "has ended: another one has taken over")
     wait_until(lambda: said in run.lines and run.pids("broker"), "the news")
+    assert run.ready.wait(DEADLINE_S), "it is not waited for"
     assert run.result is None, "the others go on"
     assert run.stop() is True
     assert run.lines.count(("pipeline", "no such file")) == 1
 
 
-def test_what_a_child_has_started_does_not_outlive_it(
-    start: Callable[..., Run], tmp_path: Path
-) -> None:
+def test_processes_of_a_child_do_not_outlive_it(start: Callable[..., Run], tmp_path: Path) -> None:
     offspring = tmp_path / "offspring"
     code = (
         f"import subprocess, sys; sleeper = subprocess.Popen(['sleep', '600'])\n"
         f"open({str(offspring)!r}, 'w').write(str(sleeper.pid))\n"
     ) + CHILD
     run = start(role("pipeline", tmp_path, code=code))
-    assert run.ready.wait(20)
+    assert run.ready.wait(DEADLINE_S)
     pid = int(offspring.read_text())
     assert psutil.pid_exists(pid)
     run.stop()

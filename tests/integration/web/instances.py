@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import httpx
 from fastapi import FastAPI
 from tests.brokers import BrokerProcess
-from tests.clients import wait_until
+from tests.clients import DEADLINE_S, wait_until
 from tests.serving import served
 
 from holdfast.client.connection import Connection
@@ -21,7 +21,7 @@ class Instance(httpx.Client):
     """A client of one instance, which it has at hand."""
 
     def __init__(self, app: FastAPI, address: str) -> None:
-        super().__init__(base_url=address, timeout=60)
+        super().__init__(base_url=address, timeout=DEADLINE_S)
         self.app = app
 
     def status(self, path: str, *, method: str = "GET", token: str | None = None) -> int:

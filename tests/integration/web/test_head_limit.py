@@ -32,7 +32,7 @@ def connected(port: int) -> socket.socket:
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET", HEAD])
-def test_a_connection_that_does_not_say_what_it_wants_is_closed(port: int, sent: bytes) -> None:
+def test_connection_without_a_request_is_closed(port: int, sent: bytes) -> None:
     with connected(port) as connection:
         connection.sendall(sent)
         assert connection.recv(1000) == b""

@@ -23,24 +23,26 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]
         yield broker
 
 
-def test_without_tokens_everybody_on_this_machine_is_admin_until_there_is_one(
+def test_local_requests_are_admin_until_a_token_exists(
     broker: EmbeddedBroker,
 ) -> None:
     with serving(broker) as client:
-        gatekeeper = client.app.state.gatekeeper
+        authenticator = client.app.state.authenticator
         assert client.get("/metrics").status_code == 200
         assert "holdfast token create" in client.get("/login").text
-        assert gatekeeper.identify(Credentials()) == Actor("local", Role.ADMIN)
-        assert gatekeeper.identify(Credentials(named="maya")) == Actor("maya", Role.ADMIN)
+        assert authenticator.identify(Credentials()) == Actor("local", Role.ADMIN)
+        assert authenticator.identify(Credentials(named="maya")) == Actor("maya", Role.ADMIN)
         with pytest.raises(InvalidArgumentError):
-            gatekeeper.identify(Credentials(named="x" * 101))
+            authenticator.identify(Credentials(named="x" * 101))
 
         token_log = TokenLog(Client(connection_to(broker)))
         _, text = token_log.create("anna", Role.VIEWER, created_by="tests")
         wait_until(lambda: client.get("/metrics").status_code == 401, "the open mode to end")
         named = {**bearing(text), "X-Holdfast-Actor": "somebody-else"}
         assert client.get("/metrics", headers=named).status_code == 200
-        assert gatekeeper.identify(Credentials(token=text, named="x")) == Actor("anna", Role.VIEWER)
+        assert authenticator.identify(Credentials(token=text, named="x")) == Actor(
+            "anna", Role.VIEWER
+        )
 
         token_log.revoke("anna")
         wait_until(
@@ -48,11 +50,11 @@ def test_without_tokens_everybody_on_this_machine_is_admin_until_there_is_one(
             "the token to end",
         )
         assert client.get("/metrics").status_code == 401, "a revoked token must open nothing"
-    with serving(broker) as anew:
-        assert anew.get("/metrics").status_code == 200
+    with serving(broker) as restarted:
+        assert restarted.get("/metrics").status_code == 200
 
 
-def test_a_token_that_cannot_be_read_lets_nobody_in_and_opens_nothing(
+def test_unreadable_token_record_grants_no_access(
     broker: EmbeddedBroker,
 ) -> None:
     with Client(connection_to(broker)) as client:
@@ -65,12 +67,12 @@ def test_a_token_that_cannot_be_read_lets_nobody_in_and_opens_nothing(
         token_log.remove("of-the-future")
 
 
-def test_beyond_loopback_nothing_is_ever_open(broker: EmbeddedBroker) -> None:
+def test_web_beyond_loopback_always_requires_tokens(broker: EmbeddedBroker) -> None:
     with serving(broker, WebSettings(listen="0.0.0.0:8600")) as client:
         assert client.get("/metrics").status_code == 401
 
 
-def test_as_long_as_tokens_are_not_known_nobody_is_let_in() -> None:
+def test_requests_are_refused_until_tokens_are_loaded() -> None:
     with serving(NOWHERE) as client:
         assert client.get("/healthz").status_code == 200
         assert client.get("/readyz").status_code == 503
@@ -107,7 +109,7 @@ def test_metrics_count_requests_by_the_template_of_their_route(broker: EmbeddedB
     assert "holdfast_web_ready 1.0" in shown
 
 
-def test_an_address_that_is_none_is_a_page_for_people_and_a_problem_for_programs(
+def test_unknown_path_returns_html_page_or_json_problem(
     broker: EmbeddedBroker,
 ) -> None:
     with serving(broker) as client:

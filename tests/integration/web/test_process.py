@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.brokers import DIES_WITH_PARENT, BrokerProcess, EmbeddedBroker
-from tests.clients import wait_until
+from tests.clients import DEADLINE_S, wait_until
 from tests.integration.web.instances import Instance, bearing
 
 from holdfast.access.roles import Role
@@ -48,7 +48,7 @@ class Web:
 
     def end(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
+        return self.process.wait(DEADLINE_S)
 
 
 Run = Callable[..., Web]
@@ -61,7 +61,7 @@ def started() -> Iterator[list[Web]]:
     for web in runs:
         if web.process.poll() is None:
             web.process.kill()
-            web.process.wait(60)
+            web.process.wait(DEADLINE_S)
 
 
 @pytest.fixture
@@ -75,17 +75,17 @@ def run(started: list[Web], tmp_path: Path) -> Run:
     return run
 
 
-def test_it_does_not_start_beyond_loopback_without_a_token_and_says_what_to_do(
+def test_web_refuses_to_start_beyond_loopback_without_a_token(
     run: Run, embedded_broker: EmbeddedBroker
 ) -> None:
     web = run(embedded_broker, "--listen", "0.0.0.0:0")
-    assert web.process.wait(60) == 2
+    assert web.process.wait(DEADLINE_S) == 2
     assert "there is no token" in web.said()
     assert "holdfast token create NAME --role admin" in web.said()
     assert "Dashboard at" not in web.said()
 
 
-def test_beyond_loopback_with_a_token_it_serves_those_who_have_one(
+def test_web_beyond_loopback_serves_requests_with_a_token(
     run: Run, guarded_broker: EmbeddedBroker, tokens: dict[Role, str]
 ) -> None:
     web = run(guarded_broker, "--listen", "0.0.0.0:0")
@@ -96,20 +96,20 @@ def test_beyond_loopback_with_a_token_it_serves_those_who_have_one(
     assert "unencrypted" in web.said()
 
 
-def test_it_ends_with_streams_open_and_starts_again_on_the_same_port_at_once(
+def test_web_stops_with_open_streams_and_restarts_on_the_same_port(
     run: Run, embedded_broker: EmbeddedBroker
 ) -> None:
     web = run(embedded_broker, "--listen", "127.0.0.1:0")
     address = web.address()
     assert "Running open" in web.said()
     wait_until(lambda: httpx.get(f"{address}/readyz").is_success, "it to be ready")
-    with httpx.stream("GET", f"{address}{CHANGES}", timeout=60) as stream:
+    with httpx.stream("GET", f"{address}{CHANGES}", timeout=DEADLINE_S) as stream:
         assert stream.status_code == 200
         assert "holdfast_web_streams 1.0" in httpx.get(f"{address}/metrics").text
         web.process.send_signal(signal.SIGTERM)
         for _ in stream.iter_bytes():  # ends without an error: the answer is whole
             pass
-    assert web.process.wait(60) == 0
+    assert web.process.wait(DEADLINE_S) == 0
     assert "Traceback" not in web.said()
     assert "Cancel" not in web.said()
     again = run(embedded_broker, "--listen", address.removeprefix("http://"))
@@ -142,19 +142,19 @@ def test_no_secret_gets_into_the_log(
     assert "hf_" not in web.said()
 
 
-def test_a_port_that_is_taken_is_said(run: Run, embedded_broker: EmbeddedBroker) -> None:
+def test_port_in_use_is_an_error_that_names_it(run: Run, embedded_broker: EmbeddedBroker) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         web = run(embedded_broker, "--listen", f"127.0.0.1:{server.getsockname()[1]}")
-        assert web.process.wait(60) == 2
+        assert web.process.wait(DEADLINE_S) == 2
     assert "Cannot listen on" in web.said()
     assert "Traceback" not in web.said()
 
 
-def test_without_a_broker_it_says_so_and_with_patience_it_waits(run: Run, tmp_path: Path) -> None:
+def test_start_without_a_broker_fails_or_waits_as_configured(run: Run, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     nobody = run(f"127.0.0.1:{port}", "--listen", "127.0.0.1:0")
-    assert nobody.process.wait(60) == 4
+    assert nobody.process.wait(DEADLINE_S) == 4
     assert "No broker answered" in nobody.said()
     patient = run(f"127.0.0.1:{port}", "--listen", "127.0.0.1:0", "--wait", "60")
     settings = {"listen": f"127.0.0.1:{port}"}
@@ -170,7 +170,7 @@ def test_with_a_certificate_it_speaks_tls(
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1",
          "-subj", "/CN=localhost", "-keyout", str(key), "-out", str(cert)],
-        check=True, capture_output=True, timeout=60,
+        check=True, capture_output=True, timeout=DEADLINE_S,
     )  # fmt: skip
     flags = ("--tls-cert", str(cert), "--tls-key", str(key))
     web = run(embedded_broker, "--listen", "127.0.0.1:0", *flags)
@@ -181,11 +181,11 @@ def test_with_a_certificate_it_speaks_tls(
     assert web.end() == 0
     wrong = run(embedded_broker, "--listen", "127.0.0.1:0", "--tls-cert", str(key),
                 "--tls-key", str(key))  # fmt: skip
-    assert wrong.process.wait(60) == 2
+    assert wrong.process.wait(DEADLINE_S) == 2
     assert "cannot be used" in wrong.said()
 
 
-def test_it_says_that_it_is_not_ready_while_no_broker_answers(run: Run, tmp_path: Path) -> None:
+def test_web_is_not_ready_while_no_broker_answers(run: Run, tmp_path: Path) -> None:
     with EmbeddedBroker(tmp_path / "falling") as broker:
         web = run(broker, "--listen", "127.0.0.1:0")
         ready = f"{web.address()}/readyz"

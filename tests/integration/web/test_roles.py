@@ -7,7 +7,7 @@ from tests.integration.web.instances import NOWHERE, Instance
 
 from holdfast.access.roles import Role
 from holdfast.web.app import create_app
-from holdfast.web.door import OPEN_PATHS
+from holdfast.web.auth_middleware import OPEN_PATHS
 from holdfast.web.route_table import RouteEntry, route_table
 from holdfast.web.settings import WebSettings
 
@@ -25,13 +25,13 @@ def path_of(entry: RouteEntry) -> str:
     return re.sub(r"\{[^}]+\}", "nothing", entry.path)
 
 
-def test_every_route_says_whom_it_lets_in_or_is_open_on_purpose() -> None:
+def test_every_route_declares_its_role_or_is_public_by_list() -> None:
     silent = {entry.path for entry in ROUTES if entry.role is None}
     assert silent <= OPEN_PATHS | {"/static"}, "a route has to depend on require(role)"
 
 
 @pytest.mark.parametrize(("method", "entry"), GUARDED)
-def test_a_route_lets_in_its_role_and_those_above_and_nobody_else(
+def test_route_admits_its_role_and_higher_ones_only(
     guarded: Instance, tokens: dict[Role, str], method: str, entry: RouteEntry
 ) -> None:
     assert entry.role is not None
@@ -46,7 +46,7 @@ def test_a_route_lets_in_its_role_and_those_above_and_nobody_else(
             assert status not in (401, 403), role
 
 
-def test_what_changes_something_takes_more_than_a_viewer() -> None:
+def test_commands_need_more_than_a_viewer() -> None:
     weak = [
         f"{sorted(entry.methods)} {entry.path}"
         for entry in ROUTES
@@ -56,16 +56,16 @@ def test_what_changes_something_takes_more_than_a_viewer() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(OPEN_PATHS - {"/logout"}))
-def test_what_is_open_is_open(guarded: Instance, path: str) -> None:
+def test_public_paths_need_no_token(guarded: Instance, path: str) -> None:
     assert guarded.get(path).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/api/v1/nothing", "/static", "/healthz/", "/loginx"])
-def test_strangers_learn_nothing_of_addresses_that_are_none(guarded: Instance, path: str) -> None:
+def test_unknown_paths_return_401_without_a_token(guarded: Instance, path: str) -> None:
     assert guarded.get(path).status_code == 401
 
 
-def test_a_strangers_body_is_not_read(guarded: Instance) -> None:
+def test_unauthenticated_body_is_not_read(guarded: Instance) -> None:
     """It would be parsed, and refused with 422, before a route is asked for its role."""
     answer = guarded.post("/api/v1/flows", content=b"{not json")
     assert answer.status_code == 401

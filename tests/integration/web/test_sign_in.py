@@ -10,9 +10,7 @@ from holdfast.web.settings import WebSettings
 HTML = {"Accept": "text/html"}
 
 
-def test_a_page_sends_strangers_to_where_one_signs_in_and_then_on(
-    guarded: Instance, tokens: dict[Role, str]
-) -> None:
+def test_page_redirects_to_sign_in_and_back(guarded: Instance, tokens: dict[Role, str]) -> None:
     answer = guarded.get("/flows/orders?state=HELD", headers=HTML)
     assert answer.status_code == 303
     assert answer.headers["location"] == "/login?next=%2Fflows%2Forders%3Fstate%3DHELD"
@@ -24,19 +22,19 @@ def test_a_page_sends_strangers_to_where_one_signs_in_and_then_on(
     assert (answer.status_code, answer.headers["location"]) == (303, "/flows/orders?state=HELD")
 
 
-def test_a_part_of_a_page_sends_the_whole_page_there(guarded: Instance) -> None:
+def test_fragment_redirects_the_whole_page_to_sign_in(guarded: Instance) -> None:
     answer = guarded.get("/nothing", headers={**HTML, "HX-Request": "true"})
     assert (answer.status_code, answer.headers["hx-redirect"]) == (401, "/login")
 
 
-def test_a_program_is_told_in_its_own_form(guarded: Instance) -> None:
+def test_unauthenticated_json_request_gets_json_problem(guarded: Instance) -> None:
     answer = guarded.get("/metrics", headers={"Accept": "application/json"})
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_scripts_and_other_sites_do_not_get_at_the_session(
+def test_session_cookie_is_hidden_from_scripts_and_other_sites(
     guarded: Instance, tokens: dict[Role, str]
 ) -> None:
     answer = guarded.post("/login", data={"token": tokens[Role.VIEWER]})
@@ -72,19 +70,17 @@ def test_behind_a_proxy_that_speaks_tls_the_session_goes_over_tls_alone(
     "token",
     ["", "hf_", "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 400],
 )
-def test_what_is_no_token_is_said_on_the_page_and_never_becomes_markup(
-    guarded: Instance, token: str
-) -> None:
+def test_invalid_token_is_reported_and_escaped(guarded: Instance, token: str) -> None:
     answer = guarded.post("/login", data={"token": token, "next": f"/{token}"})
     assert answer.status_code == 401
-    assert "does not hold" in answer.text
+    assert "is not valid" in answer.text
     assert "set-cookie" not in answer.headers
     assert "<script>alert" not in answer.text
     assert "<img src=x" not in answer.text
 
 
 @pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "javascript:x()"])
-def test_nobody_is_sent_to_another_site(
+def test_sign_in_never_redirects_to_another_site(
     guarded: Instance, tokens: dict[Role, str], target: str
 ) -> None:
     page = guarded.get("/login", params={"next": target})
@@ -94,7 +90,7 @@ def test_nobody_is_sent_to_another_site(
     assert answer.headers["location"] == "/"
 
 
-def test_one_who_is_signed_in_is_told_so_and_can_leave(
+def test_signed_in_user_sees_the_session_and_can_sign_out(
     guarded: Instance, tokens: dict[Role, str]
 ) -> None:
     guarded.post("/login", data={"token": tokens[Role.OPERATOR]})
@@ -117,7 +113,7 @@ def test_signing_in_from_another_site_is_refused(
     assert "set-cookie" not in answer.headers
 
 
-def test_a_token_in_the_header_counts_before_the_session(
+def test_token_in_the_header_takes_precedence_over_the_session(
     guarded: Instance, tokens: dict[Role, str]
 ) -> None:
     guarded.post("/login", data={"token": tokens[Role.ADMIN]})

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from tests.brokers import EmbeddedBroker
-from tests.clients import wait_until
+from tests.clients import DEADLINE_S, wait_until
 
 from holdfast.client.client import connect
 
@@ -21,7 +21,7 @@ def test_figures_for_scripts(guarded_broker: EmbeddedBroker) -> None:
         client.flow("watched").create(partitions=2)
         client.send("watched.events", b"1", key="k").result()
     done = subprocess.run(
-        command(guarded_broker, "-o", "json"), capture_output=True, text=True, timeout=120,
+        command(guarded_broker, "-o", "json"), capture_output=True, text=True, timeout=DEADLINE_S,
         check=True,
     )  # fmt: skip
     (found,) = [f for f in json.loads(done.stdout)["flows"] if f["flow"] == "watched"]
@@ -29,12 +29,12 @@ def test_figures_for_scripts(guarded_broker: EmbeddedBroker) -> None:
     assert found["held_keys"] == 0
     unknown = subprocess.run(
         command(guarded_broker, "--once", "--flow", "nothing"), capture_output=True, text=True,
-        timeout=120, check=False,
+        timeout=DEADLINE_S, check=False,
     )  # fmt: skip
     assert (unknown.returncode, "no flow 'nothing'" in unknown.stderr) == (3, True)
 
 
-def test_a_terminal_is_drawn_on_until_q_and_left_as_it_was(guarded_broker: EmbeddedBroker) -> None:
+def test_top_draws_until_q_and_restores_the_terminal(guarded_broker: EmbeddedBroker) -> None:
     outer, inner = pty.openpty()
     process = subprocess.Popen(
         command(guarded_broker), stdin=inner, stdout=inner, stderr=inner,
@@ -60,5 +60,5 @@ def test_a_terminal_is_drawn_on_until_q_and_left_as_it_was(guarded_broker: Embed
         assert process.returncode == 0
     finally:
         process.kill()
-        process.wait(60)
+        process.wait(DEADLINE_S)
         os.close(outer)

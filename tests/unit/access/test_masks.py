@@ -1,10 +1,10 @@
-"""What a viewer sees of a value."""
+"""Masked values, as viewers see them."""
 
 import json
 
 import pytest
 
-from holdfast.access.masks import MASK, parse_mask, visible_value
+from holdfast.access.masks import MASK, parse_mask, visible_error, visible_value
 from holdfast.access.roles import Actor, Role
 from holdfast.errors import InvalidArgumentError
 
@@ -17,7 +17,7 @@ def seen(value: object, *masks: str) -> object:
     return json.loads(shown)
 
 
-def test_a_viewer_sees_all_but_what_a_path_names() -> None:
+def test_viewer_sees_all_but_masked_paths() -> None:
     order = {"card": {"number": "4111", "brand": "visa"}, "total": 3}
     assert seen(order, "$.card.number") == {"card": {"number": MASK, "brand": "visa"}, "total": 3}
 
@@ -32,12 +32,12 @@ def test_a_path_reaches_into_lists_and_any_depth() -> None:
     }
 
 
-def test_a_path_that_names_an_object_hides_all_of_it() -> None:
+def test_mask_of_an_object_hides_all_its_fields() -> None:
     assert seen({"card": {"number": 1, "cvc": 2}}, "$.card") == {"card": MASK}
 
 
 @pytest.mark.parametrize("role", [Role.OPERATOR, Role.ADMIN])
-def test_those_who_act_see_values_as_they_are(role: Role) -> None:
+def test_operators_and_admins_see_values_without_masks(role: Role) -> None:
     value = b'{"card": 1}'
     assert visible_value(value, ("$.card",), Actor("o", role)) is value
 
@@ -46,7 +46,7 @@ def test_a_flow_without_masks_shows_any_value_as_it_is() -> None:
     assert visible_value(b"\x00\xff", (), VIEWER) == b"\x00\xff"
 
 
-def test_there_is_nothing_to_hide_in_a_null() -> None:
+def test_null_value_is_not_masked() -> None:
     assert visible_value(None, ("$.card",), VIEWER) is None
 
 
@@ -55,11 +55,11 @@ def test_there_is_nothing_to_hide_in_a_null() -> None:
     [b"card=4111", b"\xff\xfe", b"", b"[" * 100_000, b'{"card": 1} trailing'],
     ids=["text", "bytes", "empty", "deep", "trailing"],
 )
-def test_of_a_value_that_cannot_be_looked_into_nothing_is_shown(value: bytes) -> None:
+def test_value_that_is_not_json_is_masked_completely(value: bytes) -> None:
     assert visible_value(value, ("$.card",), VIEWER) == MASK.encode()
 
 
-def test_of_a_field_that_is_there_twice_neither_is_shown() -> None:
+def test_repeated_field_is_not_shown() -> None:
     shown = visible_value(b'{"card": "4111", "card": "4222"}', ("$.card",), VIEWER)
     assert shown is not None
     assert b"4111" not in shown
@@ -70,6 +70,13 @@ def test_a_path_that_cannot_be_read_hides_everything() -> None:
     assert visible_value(b'{"card": 1}', ("$.a[",), VIEWER) == MASK.encode()
 
 
-def test_a_path_that_cannot_be_read_is_said_when_it_is_given() -> None:
+def test_invalid_mask_is_refused_when_it_is_set() -> None:
     with pytest.raises(InvalidArgumentError, match=r"\$\.a\[.*not a JSON path"):
         parse_mask("$.a[")
+
+
+def test_error_of_a_handler_is_masked_but_for_its_class() -> None:
+    error = "ValueError: card 4711 refused\nTraceback\n  File ..."
+    assert visible_error(error, ("$.card",), VIEWER) == f"ValueError: {MASK}"
+    assert visible_error(error, (), VIEWER) == error
+    assert visible_error(error, ("$.card",), Actor("o", Role.OPERATOR)) == error

@@ -9,7 +9,7 @@ from holdfast.access.tokens import decode_token, encode_token, new_token, split_
 from holdfast.errors import InvalidArgumentError, InvalidRecordError
 
 
-def test_a_token_is_proved_by_its_secret_alone() -> None:
+def test_token_is_verified_by_its_secret_alone() -> None:
     token, text = new_token(name="anna", role=Role.OPERATOR, now=1, created_by="me")
     other, _ = new_token(name="bob", role=Role.OPERATOR, now=1, created_by="me")
     parts = split_token(text)
@@ -21,7 +21,7 @@ def test_a_token_is_proved_by_its_secret_alone() -> None:
     assert not token.proves("")
 
 
-def test_what_is_stored_does_not_contain_the_secret() -> None:
+def test_stored_token_does_not_contain_the_secret() -> None:
     token, text = new_token(name="anna", role=Role.ADMIN, now=1, created_by="me")
     secret = text.split("_", 2)[2]
     key, value = encode_token(token)
@@ -45,7 +45,7 @@ def test_a_token_is_read_as_it_was_written() -> None:
 @pytest.mark.parametrize(
     "change", [{"role": "root"}, {"name": ""}, {"hash": None}, {"more": 1}, {"version": 2}]
 )
-def test_a_record_that_is_not_of_the_known_form_is_no_token(change: dict[str, object]) -> None:
+def test_record_of_unknown_form_is_not_a_token(change: dict[str, object]) -> None:
     token, _ = new_token(name="anna", role=Role.VIEWER, now=7, created_by="me")
     key, value = encode_token(token)
     with pytest.raises(InvalidRecordError):
@@ -53,7 +53,7 @@ def test_a_record_that_is_not_of_the_known_form_is_no_token(change: dict[str, ob
 
 
 @pytest.mark.parametrize("text", ["", "hf_", "hf_a_b", "Bearer hf_x", "hf_" + "0" * 12 + "_short"])
-def test_what_does_not_look_like_a_token_is_none(text: str) -> None:
+def test_text_of_another_form_is_not_a_token(text: str) -> None:
     assert split_token(text) is None
 
 
@@ -69,7 +69,7 @@ def test_a_token_expires_at_its_time_and_not_before() -> None:
     assert token.expired(100)
 
 
-def test_each_role_may_what_those_below_it_may() -> None:
+def test_each_role_has_the_rights_of_lower_ones() -> None:
     assert Role.VIEWER < Role.OPERATOR < Role.ADMIN
     assert [Role.parse(role.label) for role in Role] == list(Role)
     with pytest.raises(ValueError, match="viewer, operator, admin"):

@@ -35,13 +35,13 @@ def test_logarithmic_axis_gives_each_power_the_same_room() -> None:
     assert low - middle == pytest.approx(middle - high, abs=0.2)
 
 
-def test_value_that_has_no_place_on_a_logarithmic_axis_is_left_out() -> None:
+def test_value_below_a_logarithmic_axis_is_left_out() -> None:
     assert (
         len(heights(drawn(panel(Line("ours", [(0, 5), (1, 0), (2, 7), (3, 9)]), log_y=True)))) == 3
     )
 
 
-def test_nothing_at_all_has_a_place_before_the_first_power() -> None:
+def test_zero_is_drawn_one_power_before_the_first() -> None:
     points = [(0, 1), (1_000, 1), (10_000, 1)]
     picture = drawn(panel(Line("held", points), log_x=True))
     (line,) = picture.iter(f"{SVG}polyline")
@@ -77,7 +77,7 @@ def test_no_two_lines_look_alike() -> None:
     assert len(looks) == count
 
 
-def test_names_are_shown_as_they_are() -> None:
+def test_names_are_shown_unchanged() -> None:
     picture = drawn(panel(Line("a <b> & c", [(0, 1)])))
     assert "a <b> & c" in [text.text for text in picture.iter(f"{SVG}text")]
 
@@ -89,7 +89,7 @@ def test_panels_stand_side_by_side_in_rows() -> None:
 
 @pytest.mark.parametrize("points", [[], [(0.0, 0.0)], [(5.0, -3.0), (5.0, -3.0)], [(0.0, 1e-9)]])
 @pytest.mark.parametrize("log", [False, True])
-def test_little_or_nothing_to_show_is_no_error(
+def test_plot_of_few_or_no_points_is_not_an_error(
     points: list[tuple[float, float]], log: bool
 ) -> None:
     drawn(panel(Line("web", points), log_x=log, log_y=log, dots=True))

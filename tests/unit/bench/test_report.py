@@ -47,28 +47,28 @@ def losses(page: str) -> str:
     return page.partition("## Where Holdfast loses\n")[2].partition("\n## ")[0]
 
 
-def test_slower_rate_and_longer_time_are_said_to_be_losses(tmp_path: Path) -> None:
+def test_slower_rate_and_longer_time_are_listed_as_losses(tmp_path: Path) -> None:
     page = page_of(tmp_path, broker=bench(produce_os=1.3, consume=0.87, latency_sync=1.9))
     assert "Holdfast loses: consume, 0.87 of Apache Kafka's." in losses(page)
     assert (
-        "Holdfast loses: delay of one message, only ours syncs, 1.90 times Apache Kafka's."
+        "Holdfast loses: latency of one message, only Holdfast syncs, 1.90 times Apache Kafka's."
         in losses(page)
     )
     assert "produce" not in losses(page)
 
 
-def test_without_a_loss_none_is_said(tmp_path: Path) -> None:
+def test_report_without_losses_lists_none(tmp_path: Path) -> None:
     page = page_of(
         tmp_path,
         broker=bench(consume=1.0, latency_os=0.5),
         growth_gate=gate(point(1, streams=100, holdfast=100.4)),
     )
-    assert losses(page).strip() == "In nothing that was measured."
+    assert losses(page).strip() == "Holdfast is not behind in any measurement."
     assert "Holdfast is not behind Kafka Streams at any point." in page
     assert "loses:" not in page
 
 
-def test_losses_along_an_axis_name_their_places_and_how_large_they_are(tmp_path: Path) -> None:
+def test_losses_along_an_axis_are_listed_with_point_and_factor(tmp_path: Path) -> None:
     points = (
         point(1, streams=200, holdfast=300),
         point(24, streams=300, holdfast=150),
@@ -79,7 +79,7 @@ def test_losses_along_an_axis_name_their_places_and_how_large_they_are(tmp_path:
     assert losses(page).strip() == f"- Holdfast loses: {expected}"
     assert "| 24 | 300 | 150 | **0.5** |" in page
     assert "| 1 | 200 | 300 | 1.50 |" in page
-    assert "went to 0.5 of what it was with Holdfast, and to 1.50 with Kafka Streams" in page
+    assert "changed by a factor of 0.5 with Holdfast and 1.50 with Kafka Streams" in page
 
 
 def test_median_of_the_rounds_counts(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_median_of_the_rounds_counts(tmp_path: Path) -> None:
     assert "20 times at most" in page
 
 
-def test_point_that_we_cannot_do_is_a_loss(tmp_path: Path) -> None:
+def test_point_that_holdfast_fails_is_a_loss(tmp_path: Path) -> None:
     failed = point(24, streams=300) | {"failed": {"holdfast": "TimeoutError: 5 of 9 records"}}
     page = page_of(tmp_path, growth_gate=gate(point(1, streams=1, holdfast=2), failed))
     assert "Holdfast fails where Kafka Streams does not: partitions 24." in losses(page)
@@ -107,12 +107,12 @@ def test_more_memory_and_a_longer_start_are_losses(tmp_path: Path) -> None:
         "found": {"streams": {"seconds": [4.0]}, "holdfast": {"seconds": [20.0]}},
     }  # fmt: skip
     page = page_of(tmp_path, growth_start={"rounds": 1, "points": [measured]})
-    said = "Holdfast loses: gate, start to the first event through, 5.00 times Kafka Streams'."
+    said = "Holdfast loses: gate, time from start to the first event, 5.00 times Kafka Streams'."
     assert said in losses(page)
     assert "| Kafka Streams: 4 s | 20 s | **5.00** |" in page
 
 
-def test_what_has_no_result_is_said_not_to_be_measured(tmp_path: Path) -> None:
+def test_missing_results_are_shown_as_not_measured(tmp_path: Path) -> None:
     page = page_of(tmp_path, growth_gate=gate(point(1, streams=1, holdfast=2)))
     _, _, missing = page.partition("## Not measured yet\n")
     assert "`python -m bench.growth --part broker`" in missing
@@ -121,7 +121,7 @@ def test_what_has_no_result_is_said_not_to_be_measured(tmp_path: Path) -> None:
     assert losses(page_of(tmp_path / "docs")).strip() == "Not measured yet."
 
 
-def test_quick_run_is_not_taken_for_a_measurement(tmp_path: Path) -> None:
+def test_quick_run_is_not_stored_as_a_measurement(tmp_path: Path) -> None:
     quick = gate(point(1, streams=1, holdfast=2), quick=True)
     assert "A quick run" in page_of(tmp_path, growth_gate=quick)
 
@@ -135,7 +135,7 @@ def test_quick_run_is_not_taken_for_a_measurement(tmp_path: Path) -> None:
         ("less", 1.6, "≤ 1.5: **not reached**"),
     ],
 )
-def test_goal_is_told_with_whether_it_is_reached(better: Any, ratio: float, aim: str) -> None:
+def test_report_states_each_goal_and_if_it_is_met(better: Any, ratio: float, aim: str) -> None:
     assert Comparison(what="x", peer="y", better=better, ratio=ratio, goal=1.5).aim == aim
 
 
@@ -150,13 +150,13 @@ def test_recorded_results_make_a_page_with_its_pictures(tmp_path: Path) -> None:
 
 def test_published_page_is_that_of_the_kept_results(tmp_path: Path) -> None:
     page = write(FOLDER, tmp_path)
-    again = "`python -m bench.report` writes it anew"
+    again = "`python -m bench.report` writes it again"
     assert page.read_text() == (DOCS / "benchmarks.md").read_text(), again
     for picture in (tmp_path / "img").iterdir():
         assert picture.read_text() == (DOCS / "img" / picture.name).read_text(), again
 
 
-def test_last_line_of_a_benchmark_is_kept_with_where_it_was_measured(tmp_path: Path) -> None:
+def test_result_of_a_benchmark_is_stored_with_its_machine(tmp_path: Path) -> None:
     printed = 'some\nprogress\n{"produce_os": 1.2, "bars": {"a": 1}, "met": true}\n'
     part = '{"start": 0.1}\n'
     file = keep(tmp_path, "broker", ["--only", "start"], datetime.now(UTC), [printed, part])

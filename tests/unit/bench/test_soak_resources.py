@@ -1,4 +1,4 @@
-"""What a soak says of a process is what the process takes."""
+"""The resources of a process, as a soak measures them."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def test_memory_handles_and_threads_of_a_process_are_counted(tmp_path: Path) -> 
     assert after["me.cpu_percent"] >= 0
 
 
-def test_process_that_has_ended_is_told() -> None:
+def test_ended_process_is_reported() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         watched = Watched("child", [psutil.Process(child.pid)])
         watched.figures()
@@ -34,7 +34,7 @@ def test_process_that_has_ended_is_told() -> None:
             watched.figures()
 
 
-def test_disk_is_what_is_written_not_how_long_files_are(tmp_path: Path) -> None:
+def test_disk_usage_counts_written_blocks_not_file_lengths(tmp_path: Path) -> None:
     folder = tmp_path / "broker" / "topic-0"
     folder.mkdir(parents=True)
     (folder / "written").write_bytes(os.urandom(1 << 20))

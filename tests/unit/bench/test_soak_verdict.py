@@ -12,7 +12,7 @@ MINUTES = 30
 
 
 Shape = Callable[[float], float]
-"""A value at so many minutes since the start."""
+"""A value at a time in minutes since the start."""
 
 
 def samples(line: str, value: Shape, minutes: float = MINUTES) -> list[Sample]:
@@ -42,15 +42,15 @@ def test_handle_that_is_never_closed_is_found() -> None:
     assert not verdict("driver.handles", lambda minute: 90 + int(minute)).flat
 
 
-def test_what_fills_in_the_first_third_and_then_stays_is_flat() -> None:
+def test_growth_only_in_the_first_third_is_flat() -> None:
     assert verdict("spark-jvm.memory_mb", lambda minute: min(400 + 80 * minute, 1_100)).flat
 
 
-def test_sawtooth_is_flat_while_its_teeth_are_alike() -> None:
+def test_steady_sawtooth_is_flat() -> None:
     assert verdict("spark-jvm.memory_mb", lambda minute: 600 + 400 * (minute % 1.7) / 1.7).flat
 
 
-def test_sawtooth_whose_teeth_rise_is_not() -> None:
+def test_rising_sawtooth_is_growth() -> None:
     found = verdict(
         "spark-jvm.memory_mb", lambda minute: 600 + 8 * minute + 400 * (minute % 1.7) / 1.7
     )
@@ -58,11 +58,11 @@ def test_sawtooth_whose_teeth_rise_is_not() -> None:
     assert found.per_hour == pytest.approx(480, rel=0.2)
 
 
-def test_one_bad_moment_decides_nothing() -> None:
+def test_single_outlier_is_not_growth() -> None:
     assert verdict("latency.p99_ms", lambda minute: 9_000 if 24 < minute < 26 else 700).flat
 
 
-def test_noise_is_no_growth() -> None:
+def test_noise_is_not_growth() -> None:
     seed = random.randrange(1 << 32)
     dice = random.Random(seed)
     found = verdict("latency.p50_ms", lambda _: 200 * math.exp(dice.gauss(0, 0.3)))
@@ -79,7 +79,7 @@ def test_falling_line_is_flat_and_its_growth_is_below_zero() -> None:
     assert found.per_hour < 0
 
 
-def test_few_more_of_a_few_are_no_growth() -> None:
+def test_small_absolute_increase_is_not_growth() -> None:
     assert verdict("worker.threads", lambda minute: 5 if minute < 20 else 7).flat
 
 
@@ -96,7 +96,7 @@ def test_line_that_is_missing_in_some_samples_is_judged_by_the_others() -> None:
     assert not found.flat
 
 
-def test_nothing_is_said_of_a_line_with_too_few_samples() -> None:
+def test_series_with_too_few_samples_is_not_judged() -> None:
     assert judge(samples("web.threads", lambda minute: 5 + minute, minutes=0.5)) == []
 
 

@@ -44,7 +44,7 @@ def test_interrupted_sweep_keeps_its_points_and_resumes_with_the_rest(tmp_path: 
     assert names(file) == ["first", "second", "third"]
 
 
-def test_results_of_another_kind_are_not_gone_on_with(tmp_path: Path) -> None:
+def test_results_of_another_kind_are_not_resumed(tmp_path: Path) -> None:
     file = tmp_path / "growth.json"
     sweep(Kept(file, ABOUT | {"quick": True}), POINTS, ["a"], rates, rounds=1)
     with pytest.raises(SystemExit, match="measured otherwise"):
@@ -65,7 +65,7 @@ def test_systems_take_turns_and_all_rounds_are_kept(tmp_path: Path) -> None:
     assert point["found"] == {"a": {"rate": [1.0, 4.0]}, "b": {"rate": [2.0, 3.0]}}
 
 
-def test_system_that_fails_at_a_point_costs_the_others_nothing(tmp_path: Path) -> None:
+def test_failed_system_does_not_affect_results_of_others(tmp_path: Path) -> None:
     file = tmp_path / "growth.json"
 
     def fails(point: Point, system: str) -> Figures:

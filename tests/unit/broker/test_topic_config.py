@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.broker.topic_config import InvalidTopicConfig, TopicConfig, definitions
+from holdfast.broker.topic_config import LARGEST_BATCH, InvalidTopicConfig, TopicConfig, definitions
 
 
 def test_defaults_are_kafkas() -> None:
@@ -41,7 +41,14 @@ def test_unusable_setting_is_refused_by_name(name: str, value: str) -> None:
         TopicConfig.of({name: value})
 
 
-def test_settings_of_existing_scripts_are_taken_and_shown_though_without_effect() -> None:
+def test_batch_limit_above_what_one_step_may_write_is_refused_with_the_reason() -> None:
+    most = {"max.message.bytes": str(LARGEST_BATCH)}
+    assert TopicConfig.of(most).max_message_bytes == LARGEST_BATCH
+    with pytest.raises(InvalidTopicConfig, match=f"no more than {LARGEST_BATCH}.*delay.*Split"):
+        TopicConfig.of({"max.message.bytes": str(LARGEST_BATCH + 1)})
+
+
+def test_unused_kafka_settings_of_scripts_are_accepted_and_shown() -> None:
     given = {"preallocate": "TRUE", "flush.messages": "1", "segment.jitter.ms": "5"}
     described = TopicConfig.of(given).described()
     assert described["preallocate"] == "true"

@@ -2,13 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.chaos.system.checker import check
+from tests.chaos.system.checker import check, count_sent_again
 from tests.chaos.system.findings import Breach
 from tests.chaos.system.flows import ChaosFlow
 from tests.chaos.system.history import Asked, ClockSet, History, Poll, Send, State
 from tests.chaos.system.outcome import Answer, Outcome, Record
+from tests.chaos.system.writers import Writer, read_writers
+
+from holdfast.wire.records.batch import build_batch
 
 FLOW = ChaosFlow("f", 1, schema="id BIGINT")
 KEY, OTHER = b"k", b"o"
@@ -30,8 +35,8 @@ class Run:
             self.outcome.events.append(Record(0, n, key, n))
         # 6 waits for the release, and 8 behind it: 7 and 9 of the other key pass them.
         for offset, n in enumerate((0, 1, 2, 3, 4, 5, 7, 6, 8, 9)):
-            key = self.history.sends[n].key
-            self.outcome.processed.append(Record(0, offset, key, n, (0, n)))
+            sent = self.history.sends[n]
+            self.outcome.processed.append(Record(0, offset, sent.key, n, (0, n)))
             self.see(offset, n, 8.0 if n == 6 else n + 0.5)
         self.ask("hold", 4.5)
         self.ask("release", 7.5)
@@ -43,9 +48,7 @@ class Run:
     def see(self, offset: int, identity: int, at: float) -> None:
         self.history.polls.setdefault("f", []).append(Poll(0, offset, identity, at))
 
-    def ask(
-        self, name: str, at: float, key: bytes = KEY, identity: str = "", **more: float
-    ) -> Asked:
+    def ask(self, name: str, at: float, key: bytes = KEY, identity: str = "", **more: Any) -> Asked:
         offset = len(self.outcome.control)
         identity = identity or f"c{offset}"
         asked = Asked("f", key, name, identity, at, **more)
@@ -62,7 +65,7 @@ class Run:
         return set(check(self.history, [self.outcome], "f").counts)
 
 
-def test_a_run_in_which_all_was_as_promised_has_no_findings() -> None:
+def test_clean_chaos_run_has_no_findings() -> None:
     assert check(Run().history, [Run().outcome], "f").lines() == []
 
 
@@ -103,7 +106,7 @@ def double_in_two_places(run: Run) -> None:
 
 
 def swap(run: Run, one: int, two: int) -> None:
-    """What is at these offsets of processed, so that the readers saw the same."""
+    """Sets the records at these offsets of processed, as readers saw them."""
     log, polls = run.outcome.processed, run.history.polls["f"]
     for at, record in ((one, log[two]), (two, log[one])):
         log[at] = replace(record, offset=at)
@@ -154,6 +157,33 @@ def come_out_early(run: Run) -> None:
 
 def pass_invalid(run: Run) -> None:
     run.history.sends[9].valid = False
+
+
+def bury_oversized(run: Run) -> None:
+    """The last event is larger than any topic takes: it is a dead letter without a value."""
+    lose_event(run)
+    run.history.sends[9].oversized = True
+    run.outcome.dead.append(Record(0, 0, OTHER, -1, (0, 9)))
+
+
+def pass_oversized(run: Run) -> None:
+    run.history.sends[9].oversized = True
+
+
+def double_oversized(run: Run) -> None:
+    bury_oversized(run)
+    run.outcome.dead.append(Record(0, 1, OTHER, -1, (0, 9)))
+
+
+def lose_oversized(run: Run) -> None:
+    bury_oversized(run)
+    run.outcome.dead.clear()
+
+
+def leave_value_out(run: Run) -> None:
+    """Of an event that is not oversized."""
+    bury_oversized(run)
+    run.history.sends[9].oversized = False
 
 
 def bury(run: Run) -> None:
@@ -212,9 +242,108 @@ def misbehave(run: Run) -> None:
     run.history.breaches.append("a pipeline ended with code 1")
 
 
+def write(run: Run, epoch: int, *sequences: int) -> None:
+    """The last events were written by that epoch of their producer, with these sequences."""
+    log = run.outcome.events
+    for at, sequence in enumerate(sequences, len(log) - len(sequences)):
+        log[at] = replace(log[at], writer=Writer(7, epoch, sequence))
+
+
+def append(run: Run, identity: int) -> None:
+    """The event is in events once more, and came out of there once."""
+    place = len(run.outcome.events)
+    key = run.history.sends[identity].key
+    run.outcome.events.append(Record(0, place, key, identity))
+    run.outcome.processed.append(Record(0, place, key, identity, (0, place)))
+    run.see(place, identity, 9.9)
+    run.work("handles", place)
+
+
+def append_twice_by_the_broker(run: Run) -> None:
+    """A retry with the same epoch and sequence, which the broker must recognise."""
+    write(run, 0, *range(10))
+    append(run, 9)
+    write(run, 0, 9)
+
+
+def repeat_within_an_epoch(run: Run) -> None:
+    write(run, 0, *range(10))
+    append(run, 9)
+    write(run, 0, 10)
+
+
+def double_what_was_sent_again(run: Run) -> None:
+    """The gate takes one of the two events of a producer that sent it again twice."""
+    send_again(run)
+    run.outcome.processed.append(Record(0, 12, KEY, 8, (0, 10)))
+    run.see(12, 8, 20.0)
+    run.work("handles", 12)
+
+
+def lose_what_was_sent_again(run: Run) -> None:
+    send_again(run)
+    run.outcome.processed.pop()
+    run.history.polls["f"].pop()
+    run.history.worker.pop()
+
+
+def reorder_what_was_sent_again(run: Run) -> None:
+    """Later events of a key come before earlier ones within the new epoch."""
+    write(run, 0, *range(10))
+    for sequence, identity in enumerate((9, 7)):
+        append(run, identity)
+        write(run, 1, sequence)
+
+
+def reorder_after_sending_again(run: Run) -> None:
+    """An event that is not a repetition comes after a later one, under another epoch."""
+    reorder_events(run)
+    write(run, 1, *range(10))
+    write(run, 0, *range(7))
+
+
+def send_again(run: Run) -> None:
+    """A producer gave up a record, and sent the two last ones again under another epoch."""
+    write(run, 0, *range(10))
+    for sequence, identity in enumerate((8, 9)):
+        append(run, identity)
+        write(run, 1, sequence)
+
+
+def test_an_event_that_its_producer_sent_again_is_no_breach_and_is_counted() -> None:
+    run = Run()
+    send_again(run)
+    assert run.found() == set()
+    assert count_sent_again(run.outcome) == 2
+
+
+def test_the_producer_of_each_record_is_read_from_the_brokers_files(tmp_path: Path) -> None:
+    batches = b"".join(
+        build_batch(
+            [(None, b"a"), (None, b"b")],
+            base_offset=base,
+            timestamp=0,
+            producer_id=7,
+            producer_epoch=epoch,
+            base_sequence=base,
+        )
+        for base, epoch in ((0, 3), (2, 4))
+    )
+    (tmp_path / "0.log").write_bytes(batches + bytes(1_000))  # the room that is allocated ahead
+    assert read_writers(tmp_path) == {
+        0: Writer(7, 3, 0), 1: Writer(7, 3, 1), 2: Writer(7, 4, 2), 3: Writer(7, 4, 3),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("plant", "expected"),
     [
+        (append_twice_by_the_broker, Breach.DOUBLED),
+        (repeat_within_an_epoch, Breach.DOUBLED),
+        (double_what_was_sent_again, Breach.DOUBLED),
+        (lose_what_was_sent_again, Breach.LOST_EVENT),
+        (reorder_what_was_sent_again, Breach.REORDERED),
+        (reorder_after_sending_again, Breach.REORDERED),
         (lose_write, Breach.LOST_WRITE),
         (move_write, Breach.LOST_WRITE),
         (lose_event, Breach.LOST_EVENT),
@@ -231,6 +360,10 @@ def misbehave(run: Run) -> None:
         (come_out_early, Breach.EARLY),
         (pass_invalid, Breach.INVALID_PASSED),
         (bury, Breach.WRONGLY_DEAD),
+        (pass_oversized, Breach.OVERSIZED_PASSED),
+        (double_oversized, Breach.DOUBLED),
+        (lose_oversized, Breach.LOST_EVENT),
+        (leave_value_out, Breach.PHANTOM),
         (go_back, Breach.WENT_BACK),
         (skip, Breach.SKIPPED),
         (worker_goes_back, Breach.WENT_BACK),
@@ -253,11 +386,17 @@ def test_a_planted_breach_is_found(plant: Callable[[Run], None], expected: Breac
     assert found <= {expected, Breach.LOST_EVENT, Breach.UNHANDLED}
 
 
+def test_an_oversized_event_is_a_dead_letter_without_its_value() -> None:
+    run = Run()
+    bury_oversized(run)
+    assert run.found() == set()
+
+
 def early(run: Run) -> bool:
     return Breach.EARLY in run.found()
 
 
-def test_an_unknown_release_excuses_what_comes_out_after_it_was_asked_for() -> None:
+def test_release_without_outcome_excuses_events_after_its_request() -> None:
     run = Run()
     come_out_early(run)
     released = run.ask("release", 6.8)
@@ -267,21 +406,21 @@ def test_an_unknown_release_excuses_what_comes_out_after_it_was_asked_for() -> N
     assert early(run)
 
 
-def test_a_release_that_was_answered_before_the_hold_excuses_nothing() -> None:
+def test_release_answered_before_the_hold_excuses_no_event() -> None:
     run = Run()
     come_out_early(run)
     run.ask("release", 4.0)
     assert early(run)
 
 
-def test_a_hold_that_nobody_acknowledged_promises_nothing() -> None:
+def test_unacknowledged_hold_promises_nothing() -> None:
     run = Run()
     come_out_early(run)
     run.history.commands[0].state = State.INFO
     assert not early(run)
 
 
-def test_a_repeated_hold_is_no_new_one() -> None:
+def test_repeated_hold_does_not_start_a_new_one() -> None:
     run = Run()
     again = run.ask("hold", 7.7, identity="c0")
     again.completed = 7.8
@@ -300,3 +439,22 @@ def test_an_expiry_excuses_from_its_time_on_by_the_pipelines_clock() -> None:
     assert not early(run)
     run.history.clock[:] = [ClockSet(7.5, ahead=54.0)]
     assert early(run)
+
+
+def test_clock_ahead_for_a_moment_excuses_no_early_release() -> None:
+    run = Run()
+    come_out_early(run)
+    run.ask("hold", 4.6, expires=60.0)
+    run.history.clock[:] = [ClockSet(5.0, ahead=3000.0), ClockSet(6.5, ahead=0.0)]
+    assert early(run)
+    run.history.clock[:] = [ClockSet(-4.0, ahead=3000.0), ClockSet(6.5, ahead=0.0)]
+    assert not early(run)
+    run.history.clock[:] = [
+        ClockSet(-4.0, ahead=3000.0),
+        ClockSet(2.0, ahead=3600.0),
+        ClockSet(6.5, ahead=0.0),
+    ]
+    assert not early(run)
+    run.history.commands[-1].expires = 6.9
+    run.history.clock[:] = [ClockSet(5.0, ahead=3000.0), ClockSet(7.0, ahead=0.0)]
+    assert not early(run), "its time has come in any case"

@@ -19,7 +19,7 @@ while (line := sys.stdin.readline()):
 """
 
 
-def test_a_clock_that_is_set_is_seen_at_once_and_waits_stay_what_they_are(tmp_path: Path) -> None:
+def test_changed_clock_is_seen_at_once_and_waits_keep_their_length(tmp_path: Path) -> None:
     library = build_library(tmp_path)
     if library is None:
         pytest.skip("there is no C compiler to build the clock with")

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from holdfast.errors import (
     UnavailableError,
     UnreachableError,
 )
+from holdfast.jars import SPARK, VARIABLE, jar_folder, jars, listed
 
 
 def holdfast(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -45,13 +47,50 @@ def test_a_typing_error_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) ->
     assert "Did you mean 'topic'?" in capsys.readouterr().err
 
 
-def test_option_before_the_command_is_told_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+def test_option_before_the_command_gets_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--bootstrap", "localhost:9092", "topic", "ls"]) == 2
     assert "options follow the command" in capsys.readouterr().err
 
 
-def test_the_version_is_told() -> None:
+def test_version_is_printed() -> None:
     assert holdfast("--version").stdout.startswith("holdfast 0.")
+
+
+def test_the_package_itself_runs_as_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "holdfast", "--help"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == holdfast("--help").stdout
+
+
+def test_up_names_missing_extras_before_it_starts_a_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from holdfast import extras
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert main(["up"]) == 2
+    assert "apt-get install openjdk-17" in capsys.readouterr().err
+    monkeypatch.setattr(extras, "find_spec", lambda module: None if module == "uvloop" else module)
+    assert main(["up"]) == 1
+    assert "pip install 'holdfast[broker]'" in capsys.readouterr().err
+    assert main(["up", "--kafka", "localhost:1"]) == 2  # the broker is not needed: Java is
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_first_up_fetches_the_jars_and_the_next_does_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    present = str(jar_folder(SPARK))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.setenv("HOLDFAST_JARS_REPOSITORY", present)
+    monkeypatch.setattr("holdfast.up.command.run", lambda settings, config: len(jars(SPARK)))
+    assert main(["up"]) == len(listed())
+    assert f"MB of jars from {present}" in capsys.readouterr().err
+    assert main(["up"]) == len(listed())
+    assert capsys.readouterr().err == ""
 
 
 def test_the_overview_imports_no_more_than_it_prints() -> None:
@@ -116,7 +155,7 @@ def test_every_command_has_help_with_an_example(name: str) -> None:
         ("topic", "ls", "--config", "/nonexistent.toml"),
     ],
 )
-def test_bad_usage_is_exit_code_2_with_words(arguments: tuple[str, ...]) -> None:
+def test_usage_error_is_exit_code_2_with_a_message(arguments: tuple[str, ...]) -> None:
     done = holdfast(*arguments)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
@@ -130,14 +169,14 @@ def test_an_unreachable_broker_is_exit_code_4() -> None:
     assert "holdfast broker" in done.stderr
 
 
-def test_the_doctor_finds_the_broker_missing_and_says_how_to_mend_it() -> None:
+def test_doctor_reports_a_missing_broker_and_how_to_fix_it() -> None:
     done = holdfast("doctor", "-b", "127.0.0.1:1")
     assert done.returncode == 1
     lines = [line.split("\t") for line in done.stdout.splitlines()]
     assert ["ok", "python"] in [line[:2] for line in lines]
     assert ["bad", "broker"] in [line[:2] for line in lines]
-    mend = next(line for line in lines if line[:2] == ["mend", "broker"])
-    assert "holdfast broker" in mend[2]
+    fix = next(line for line in lines if line[:2] == ["fix", "broker"])
+    assert "holdfast broker" in fix[2]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +201,7 @@ def test_completion_scripts_name_commands_verbs_and_options(shell: str) -> None:
         assert word in script
 
 
-def test_bash_completes_what_it_should(tmp_path: object) -> None:
+def test_bash_completion_offers_commands_and_options(tmp_path: object) -> None:
     script = holdfast("completion", "bash").stdout
 
     def complete(*typed: str) -> list[str]:
@@ -174,24 +213,31 @@ def test_bash_completes_what_it_should(tmp_path: object) -> None:
         return done.stdout.split()
 
     assert complete("holdfast") == list(BY_NAME)
-    assert complete("holdfast", "topic") == ["ls", "create", "describe", "delete", "config"]
+    verbs = ["ls", "list", "create", "describe", "offsets", "delete", "config"]
+    assert complete("holdfast", "topic") == verbs
     assert "--dry-run" in complete("holdfast", "group", "reset")
     assert "--format" in complete("holdfast", "consume", "orders")
 
 
 @pytest.mark.parametrize(
     ("missing", "extra", "arguments"),
-    [("uvicorn", "web", ["web"]), ("pyspark", "pipeline", ["pipeline"])],
+    [
+        ("uvicorn", "web", ["web"]),
+        ("pyspark", "pipeline", ["pipeline"]),
+        ("uvloop", "broker", ["broker", "--listen", "127.0.0.1:0"]),
+        ("prometheus_client", "web", ["web"]),
+    ],
 )
-def test_a_part_that_is_not_installed_is_named_with_what_to_install(
-    missing: str, extra: str, arguments: list[str]
+def test_missing_extra_is_named_with_the_install_command(
+    tmp_path: Path, missing: str, extra: str, arguments: list[str]
 ) -> None:
     script = f"import sys; sys.modules[{missing!r}] = None; import holdfast.cli as c; " + (
         f"sys.exit(c.main({arguments!r}))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
-    )
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60,
+        cwd=tmp_path,
+    )  # fmt: skip
     assert done.returncode == 1
-    assert f"pip install 'holdfast[{extra}]'" in done.stderr
+    assert f"The {extra} needs `pip install 'holdfast[{extra}]'`" in done.stderr
     assert "Traceback" not in done.stderr

@@ -3,27 +3,32 @@
 from rich.console import Console, RenderableType
 
 from holdfast.cli.top import _next_flow
-from holdfast.cli.top_figures import Figures, FlowFigures, KeyFigures, Order, as_document
-from holdfast.cli.top_screen import printed, screen
+from holdfast.cli.top_figures import Figures, FlowFigures, KeyFigures, SortOrder, as_document
+from holdfast.cli.top_screen import screen
 from holdfast.flows.status import KeyState
 from holdfast.views.keys import KeyRow
 
 NOW = 1_000_000
 
 
-def flow(name: str, *, health: str = "running", reason: str = "") -> FlowFigures:
+def flow(
+    name: str, *, health: str = "running", reason: str = "", failing: int | None = None
+) -> FlowFigures:
+    """`failing`: the failing keys of a guard."""
     return FlowFigures(
-        name=name,
+        flow=name,
         health=health,
         reason=reason,
-        incoming=1200.5,
-        outgoing=30.0,
-        held=1.5,
+        in_per_second=1200.5,
+        out_per_second=30.0,
+        held_per_second=1.5,
         lag=12345,
         held_keys=2,
         held_events=4412,
         held_bytes=23_000_000,
         oldest=NOW - 90_000,
+        guard=failing is not None,
+        failing_keys=failing or 0,
     )
 
 
@@ -43,10 +48,23 @@ def drawn(what: RenderableType, width: int) -> list[str]:
 
 def test_figures_are_whole_on_the_narrowest_terminal() -> None:
     figures = Figures((flow("orders"),), (key(b"customer-7"),))
-    text = "\n".join(drawn(printed(figures, now=NOW, order=Order.EVENTS, only=None, width=80), 80))
-    for part in ("orders", "1200.5", "12345", "4412", "23.0 MB", "1m30s", "customer-7", "HELD",
+    text = "\n".join(
+        drawn(screen(figures, now=NOW, order=SortOrder.EVENTS, only=None, width=80), 80)
+    )
+    for part in ("orders", "1200.5", "12345", "4412", "23.0 MB", "1m", "customer-7", "HELD",
                  "1.5 kB", "59s"):  # fmt: skip
         assert part in text, part
+
+
+def test_failing_keys_of_guards_have_a_column() -> None:
+    def rows(*flows: FlowFigures) -> list[list[str]]:
+        shown = screen(Figures(flows, ()), now=NOW, order=SortOrder.EVENTS, only=None, width=120)
+        return [line.split() for line in drawn(shown, 120) if line][1:]
+
+    head, orders, billing = rows(flow("orders"), flow("billing", failing=17))
+    assert (head[-1], orders[-1], billing[-1]) == ("failing", "-", "17")
+    head, _ = rows(flow("orders"))
+    assert head[-1] == "oldest"
 
 
 def test_a_screen_has_no_more_lines_than_the_terminal() -> None:
@@ -54,24 +72,24 @@ def test_a_screen_has_no_more_lines_than_the_terminal() -> None:
     figures = Figures(flows, tuple(key(b"customer-%03d" % n) for n in range(500)))
     for lines in (12, 24, 60):
         shown = drawn(
-            screen(figures, now=NOW, order=Order.EVENTS, only=None, lines=lines, width=120), 120
+            screen(figures, now=NOW, order=SortOrder.EVENTS, only=None, lines=lines, width=120), 120
         )
         assert len(shown) <= lines
         assert any("more" in line for line in shown)
         assert any("payments: Spark is gone." in line for line in shown)
 
 
-def test_what_others_wrote_cannot_move_the_cursor() -> None:
+def test_control_characters_of_others_cannot_move_the_cursor() -> None:
     figures = Figures((flow("orders"),), (key(b"a\x1b[31mb\r\n", reason="x\x1b]0;title\x07"),))
-    shown = drawn(printed(figures, now=NOW, order=Order.KEY, only=None, width=200), 200)
+    shown = drawn(screen(figures, now=NOW, order=SortOrder.KEY, only=None, width=200), 200)
     assert not any(char in line for line in shown for char in "\x1b\r\x07")
     assert any(r"a\x1b[31mb\r\n" in line for line in shown)
 
 
-def test_trouble_stands_where_everybody_looks() -> None:
+def test_trouble_is_on_the_first_lines() -> None:
     shown = drawn(
-        printed(
-            Figures((), (), "No broker answers."), now=NOW, order=Order.KEY, only=None, width=80
+        screen(
+            Figures((), (), "No broker answers."), now=NOW, order=SortOrder.KEY, only=None, width=80
         ),
         80,
     )
@@ -84,11 +102,11 @@ def test_scripts_get_every_key_in_a_form_that_they_can_read() -> None:
     assert document["flows"][0]["lag"] == 12345
 
 
-def test_pressing_goes_round() -> None:
-    order = Order.EVENTS
-    for _ in Order:
+def test_sort_order_and_flow_cycle_on_each_press() -> None:
+    order = SortOrder.EVENTS
+    for _ in SortOrder:
         order = order.next
-    assert order is Order.EVENTS
+    assert order is SortOrder.EVENTS
     names = ["a", "b"]
     assert _next_flow(None, names) == "a"
     assert _next_flow("a", names) == "b"

@@ -1,12 +1,13 @@
 """The buffer between librdkafka and the user: nothing skipped, nothing twice, done means done."""
 
 import random
+from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Message
 
-from holdfast.client.buffer import Buffer, place
-from holdfast.client.positions import Partition
+from holdfast.client.buffer import Buffer
+from holdfast.client.positions import Partition, message_partition
 
 
 def message(partition: int, offset: int) -> Message:
@@ -17,7 +18,7 @@ def coordinates(messages: list[Message]) -> list[tuple[int | None, int | None]]:
     return [(m.partition(), m.offset()) for m in messages]
 
 
-def test_a_message_in_hand_is_done_only_when_told() -> None:
+def test_current_message_is_done_only_when_the_caller_marks_it() -> None:
     buffer = Buffer()
     buffer.refill([message(0, i) for i in range(5)])
     chunk = buffer.next_chunk(5)
@@ -39,7 +40,7 @@ def test_a_cut_ends_the_iteration_and_keeps_the_rest() -> None:
     assert coordinates(buffer.waiting()) == [(0, 1), (0, 2), (0, 3), (0, 4)]
 
 
-def test_a_message_that_comes_meanwhile_waits_behind_the_chunk() -> None:
+def test_message_that_arrives_during_a_chunk_waits_behind_it() -> None:
     buffer = Buffer()
     buffer.refill([message(0, 0), message(0, 1)])
     chunk = buffer.next_chunk(9)
@@ -59,7 +60,7 @@ def test_a_record_that_is_put_back_comes_again() -> None:
     assert coordinates(list(buffer.next_chunk(9))) == [(0, 1), (0, 2)]
 
 
-def test_a_dropped_partition_takes_the_record_in_hand_along() -> None:
+def test_dropping_a_partition_drops_its_current_record() -> None:
     buffer = Buffer()
     buffer.refill([message(0, 0), message(1, 0), message(0, 1), message(1, 1)])
     chunk = buffer.next_chunk(4)
@@ -97,7 +98,7 @@ def test_random_histories_hand_out_each_message_once_and_in_order(seed: int) -> 
             offsets[partition] += 1
         return made
 
-    chunk = iter(())
+    chunk: Iterator[Message] = iter(())
     for _ in range(300):
         match rng.randrange(6):
             case 0 if not buffer.waiting():
@@ -129,5 +130,5 @@ def test_random_histories_hand_out_each_message_once_and_in_order(seed: int) -> 
         assert done == expected[: len(done)], f"seed {seed}"
 
 
-def test_place_is_topic_and_partition() -> None:
-    assert place(message(3, 9)) == Partition("t", 3)
+def test_partition_of_a_message_is_its_topic_and_number() -> None:
+    assert message_partition(message(3, 9)) == Partition("t", 3)

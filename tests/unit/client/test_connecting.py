@@ -28,12 +28,12 @@ def test_addresses_are_read_as_people_write_them(text: str, addresses: tuple[str
 @pytest.mark.parametrize(
     "text", ["", ",", "host:port", "host:0", "host:99999", "http://x:1", "a b:1"]
 )
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_invalid_address_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="localhost:9092"):
         parse_addresses(text)
 
 
-def test_a_port_where_nobody_listens_fails_within_seconds_and_says_what_was_tried() -> None:
+def test_closed_port_fails_within_seconds_and_names_the_address() -> None:
     begun = time.monotonic()
     with pytest.raises(UnreachableError, match=r"127.0.0.1:1\b.*Connection refused") as caught:
         holdfast.connect("127.0.0.1:1", connect_timeout=3)
@@ -67,7 +67,7 @@ def test_an_unknown_setting_in_the_file_is_named(tmp_path: Path) -> None:
         holdfast.connect(config_file=file)
 
 
-def test_a_connection_that_nobody_needs_is_gone_at_once_with_its_librdkafka_client() -> None:
+def test_unused_connection_is_freed_at_once_with_its_librdkafka_client() -> None:
     """Not only when the garbage collector comes round, in whatever thread that is."""
     connection = Connection(ClientSettings(bootstrap="127.0.0.1:1"))
     assert connection.admin is not None

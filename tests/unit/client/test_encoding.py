@@ -10,10 +10,10 @@ from holdfast.client.encoding import (
     encode_headers,
     encode_key,
     encode_value,
-    from_milliseconds,
     to_milliseconds,
 )
 from holdfast.client.record import Record
+from holdfast.clock import from_ms
 from holdfast.errors import InvalidArgumentError, InvalidRecordError
 
 
@@ -63,11 +63,11 @@ def test_headers_keep_their_order_and_repetitions() -> None:
 def test_times_are_milliseconds() -> None:
     moment = datetime(2026, 1, 31, 12, 0, 0, 250_000, UTC)
     assert to_milliseconds(moment) == 1769860800250
-    assert from_milliseconds(1769860800250) == moment
+    assert from_ms(1769860800250) == moment
     assert to_milliseconds(5) == 5
 
 
-def test_a_record_that_is_not_json_or_text_says_where_it_is() -> None:
+def test_error_for_a_record_that_is_not_json_names_its_offset() -> None:
     record = Record.of(Message("t", 1, 42, None, b'{"half":'))
     with pytest.raises(InvalidRecordError, match=r"t\[1\] at 42.*not JSON"):
         record.json()

@@ -20,7 +20,7 @@ def test_every_code_of_librdkafka_is_mapped() -> None:
     assert set(CODES) - set(KINDS) == set()
 
 
-def test_no_code_is_mapped_that_librdkafka_does_not_know() -> None:
+def test_every_mapped_code_exists_in_librdkafka() -> None:
     assert set(KINDS) - set(CODES) == set()
 
 
@@ -42,7 +42,7 @@ def test_an_exception_is_translated_as_its_error() -> None:
 @pytest.mark.parametrize(
     ("retriable", "kind"), [(True, errors.UnavailableError), (False, errors.TerminalError)]
 )
-def test_an_unknown_code_is_what_librdkafka_says_of_it(
+def test_unknown_error_code_keeps_the_text_of_librdkafka(
     retriable: bool, kind: type[errors.HoldfastError]
 ) -> None:
     assert kind_of(KafkaError(9999, retriable=retriable)) is kind
@@ -50,5 +50,6 @@ def test_an_unknown_code_is_what_librdkafka_says_of_it(
 
 def test_every_error_of_ours_is_of_one_tree() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
-    assert all(issubclass(kind, errors.HoldfastError) for kind in kinds)
+    warnings = [errors.UndeliveredWarning]  # shown, not raised
+    assert all(issubclass(kind, errors.HoldfastError) or kind in warnings for kind in kinds)
     assert all(kind.__doc__ for kind in kinds)

@@ -89,7 +89,7 @@ def test_a_dead_letter_that_can_never_be_written_ends_the_run() -> None:
         run(Script(ValueError()), Letters(errors.RecordTooLargeError("too large")))
 
 
-def test_a_record_whose_partition_is_gone_is_left() -> None:
+def test_record_of_a_revoked_partition_is_not_done() -> None:
     done, _ = run(Script(OSError()), Letters(), False)
     assert not done
 
@@ -116,13 +116,11 @@ def test_delays_double_up_to_the_limit_with_jitter() -> None:
         (ZeroDivisionError(), False),
     ],
 )
-def test_errors_of_the_world_are_transient_and_errors_of_the_record_are_not(
-    error: Exception, transient: bool
-) -> None:
+def test_outages_are_transient_and_bad_records_terminal(error: Exception, transient: bool) -> None:
     assert is_transient(error) is transient
 
 
-def test_headers_of_a_dead_letter_tell_where_what_and_when() -> None:
+def test_dead_letter_headers_have_source_error_and_time() -> None:
     headers: dict[str, Any] = dict(letter_headers(RECORD, errors.InvalidRecordError("no"), 4))
     assert headers["holdfast-source"] == b"3:7"
     assert headers["holdfast-source-topic"] == b"t"

@@ -1,4 +1,4 @@
-"""What is done and what of it is committed."""
+"""Processed records, and those of them that are committed."""
 
 import random
 
@@ -15,7 +15,7 @@ def message(partition: Partition, offset: int) -> Message:
     return Message(partition.topic, partition.number, offset)
 
 
-def test_a_commit_says_last_processed_plus_one() -> None:
+def test_commit_is_the_last_processed_offset_plus_one() -> None:
     progress = Progress()
     progress.processed([message(A0, 5), message(B0, 2), message(A0, 9)])
     assert progress.uncommitted() == {A0: 10, B0: 3}
@@ -23,7 +23,7 @@ def test_a_commit_says_last_processed_plus_one() -> None:
     assert progress.uncommitted_records == 3
 
 
-def test_what_is_committed_is_not_committed_again() -> None:
+def test_committed_offset_is_not_committed_again() -> None:
     progress = Progress()
     progress.processed([message(A0, 5), message(A1, 1)])
     progress.committed({A0: 6})

@@ -22,7 +22,7 @@ def test_a_tombstone_has_no_value() -> None:
     assert Record.of(Message("t", 3, 7, b"k", None)).value is None
 
 
-def test_records_of_all_chunks_come_in_order_and_stay_what_they_are() -> None:
+def test_records_of_all_chunks_arrive_unchanged_and_in_order() -> None:
     chunks = [[message(0), message(1)], [], [message(2)]]
     assert [(r.offset, r.value) for r in list(records_of(chunks))] == [
         (0, b"v0"),
@@ -31,8 +31,8 @@ def test_records_of_all_chunks_come_in_order_and_stay_what_they_are() -> None:
     ]
 
 
-def test_a_message_is_taken_only_when_its_record_is_asked_for() -> None:
-    """What was taken counts as handed out, so one taken ahead would be committed undone."""
+def test_message_is_taken_only_when_the_iteration_reaches_it() -> None:
+    """A record that is taken ahead would be committed unprocessed."""
     chunk = iter([message(0), message(1), message(2)])
     records = records_of([chunk])
     assert next(records).offset == 0

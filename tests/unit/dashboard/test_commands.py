@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from holdfast.dashboard.commands import command_row, note_of, times_to_effective, together
 from holdfast.dashboard.live import drain_rate
-from holdfast.dashboard.looks import key_looks
+from holdfast.dashboard.state_styles import key_styles
 from holdfast.flows.journal import Outcome
 from holdfast.flows.status import KeyState
 from holdfast.gate.settings import GateSettings
@@ -33,18 +33,18 @@ def test_command_is_pending_until_the_journal_has_it() -> None:
     request = asked(b"k", reason="disputed")
     pending = command_row("orders", HistoryItem(request, ()), NOW)
     assert pending.pending
-    assert pending.look.word == "Hold requested"
+    assert pending.style.word == "Hold requested"
     assert not pending.cuts
     done = HistoryItem(request, (came(b"k", NOW + 200, Outcome.HELD),))
     row = command_row("orders", done, NOW)
     assert not row.pending
-    assert row.look.word == "HELD"
+    assert row.style.word == "HELD"
     assert row.what == "disputed"
     assert [(cut.partition, cut.offset) for cut in row.cuts] == [(0, 40)]
     assert times_to_effective([row, pending]) == [200]
 
 
-def test_changed_settings_are_said_in_words() -> None:
+def test_changed_settings_are_described_in_words() -> None:
     settings = GateSettings(overflow="dead-letter", schema="id BIGINT")
     row = replace(came(b"", NOW, Outcome.CHANGED), key=None, note=settings.document)
     assert note_of(row) == (
@@ -72,7 +72,7 @@ def test_commands_of_one_request_are_one_row() -> None:
     assert len(grouped[0].cuts) == 3
 
 
-def test_what_nobody_asked_for_is_never_pending() -> None:
+def test_change_without_a_command_is_not_pending() -> None:
     row = AuditRow(
         log="journal", partition=0, offset=0, at=NOW, key=b"k", outcome=Outcome.DRAINED, cut=9
     )
@@ -82,7 +82,7 @@ def test_what_nobody_asked_for_is_never_pending() -> None:
     assert shown.title == "Drained"
 
 
-def test_expiry_is_no_outcome_of_the_hold_that_it_ends() -> None:
+def test_expiry_is_not_an_outcome_of_the_hold() -> None:
     rows = [
         asked(b"k"),
         came(b"k", NOW + 200, Outcome.HELD),
@@ -90,18 +90,18 @@ def test_expiry_is_no_outcome_of_the_hold_that_it_ends() -> None:
     ]
     expired, held = [command_row("orders", item, NOW) for item in history_of(rows)]
     assert (expired.title, expired.asked, expired.actor) == ("Expired", False, "")
-    assert (held.title, held.look.word) == ("Hold", "HELD")
+    assert (held.title, held.style.word) == ("Hold", "HELD")
     assert times_to_effective([expired, held]) == [200]
 
 
-def test_key_shows_what_it_is_and_what_it_was_asked_to_become() -> None:
+def test_key_shows_its_state_and_pending_commands() -> None:
     held = KeyRow(key=b"k", state=KeyState.HELD, pending=("release",))
-    assert [look.word for look in key_looks(held)] == ["HELD", "Release requested"]
+    assert [style.word for style in key_styles(held)] == ["HELD", "Release requested"]
     new = KeyRow(key=b"k", pending=("hold",))
-    assert [look.word for look in key_looks(new)] == ["Hold requested"]
+    assert [style.word for style in key_styles(new)] == ["Hold requested"]
 
 
-def test_drain_rate_is_what_was_added_less_what_held_has_grown_by() -> None:
+def test_drain_rate_is_the_arrivals_minus_the_growth_of_held() -> None:
     filling = [Sample(at=n * 1000, held=10, held_events=10 * n) for n in range(6)]
     assert drain_rate(filling) == 0
     draining = [Sample(at=n * 1000, held=10, held_events=500 - 15 * n) for n in range(6)]

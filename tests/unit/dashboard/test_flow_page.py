@@ -46,7 +46,7 @@ def test_previous_leads_back_to_the_page_before_and_first_to_the_first() -> None
     assert shown(key_table(view, at(chosen, third.first))) == shown(first)
 
 
-def test_page_whose_rows_are_gone_is_the_first() -> None:
+def test_page_of_removed_rows_shows_the_first_page() -> None:
     view, chosen = a_view(PAGE + 1), KeyFilter(sort=KeySort.KEY, descending=False)
     second = at(chosen, key_table(view, chosen).next)
     assert shown(key_table(view, second)) == [f"{PAGE:03}"]

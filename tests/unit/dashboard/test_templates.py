@@ -16,7 +16,7 @@ VENDORED = re.compile(r"\| `(?P<file>[^`]+)` \|.*\| (?P<digest>[0-9a-f]{64}) \|"
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
-def test_template_has_nothing_inline_and_nothing_from_elsewhere(template: Path) -> None:
+def test_template_has_no_inline_code_and_no_foreign_url(template: Path) -> None:
     markup = template.read_text()
     text = re.sub(r"{%.*?%}|{{.*?}}|{#.*?#}", "", markup, flags=re.DOTALL)
     assert not re.search(r"\son[a-z]+\s*=", text), "an inline handler"
@@ -25,6 +25,12 @@ def test_template_has_nothing_inline_and_nothing_from_elsewhere(template: Path) 
     assert not re.search(r"hx-on|hx-vals=.js:|hx-trigger=\"[^\"]*\[", text), "what needs eval"
     assert not re.search(r"https?://", text), "an address elsewhere"
     assert "|safe" not in markup.replace(" ", ""), "text that is not escaped"
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_template_lines_have_at_most_120_columns(template: Path) -> None:
+    lines = template.read_text().splitlines()
+    assert not [number for number, line in enumerate(lines, 1) if len(line) > 120]
 
 
 def test_everything_is_escaped_whatever_the_template_is_called() -> None:
@@ -47,7 +53,7 @@ def test_assets_change_their_address_with_their_content() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["assets", "forms", "key_name", "pages.messages", "rendering", "values", "words"]
+    "module", ["assets", "forms", "key_name", "rendering", "values", "formats"]
 )
 def test_examples_in_docstrings_hold(module: str) -> None:
     found = doctest.testmod(importlib.import_module(f"holdfast.dashboard.{module}"))

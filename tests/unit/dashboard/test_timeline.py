@@ -12,6 +12,7 @@ from holdfast.dashboard.timeline import (
     timeline,
     was_held,
 )
+from holdfast.flows.holds import GUARD
 from holdfast.flows.journal import Outcome
 from holdfast.views.audit import AuditRow, HistoryItem
 
@@ -48,7 +49,7 @@ def drawn(span: str = "1h", expires_at: int | None = None) -> Timeline:
     return timeline(HISTORY, ARRIVALS, span=span, now=NOW, expires_at=expires_at)
 
 
-def test_states_follow_each_other_without_a_gap() -> None:
+def test_bands_of_states_have_no_gaps() -> None:
     bands = drawn().bands
     assert [band.style for band in bands] == ["active", "held", "drain", "active", "held"]
     for before, after in pairwise(bands):
@@ -70,7 +71,7 @@ def test_expiry_lies_ahead_of_now() -> None:
     assert last.x == drawn().now
 
 
-def test_what_lies_before_the_window_is_at_its_edge() -> None:
+def test_earlier_bands_start_at_the_left_edge() -> None:
     bands = drawn("15m").bands
     assert bands[0].style == "drain"
     assert bands[0].x == 0
@@ -110,7 +111,7 @@ def levels(picture: Timeline) -> list[float]:
     return [round((34 - float(point.split(",")[1])) / 30, 2) for point in points]
 
 
-def test_what_was_held_before_the_picture_begins_is_in_it() -> None:
+def test_events_held_before_the_chart_starts_are_in_it() -> None:
     history = (effective(40, Outcome.HELD, 100),)
     arrivals = [Arrival(NOW - minutes * MINUTE, 0, 200 - minutes) for minutes in (4, 3)]
     shown = timeline(history, arrivals, span="15m", now=NOW, expires_at=None, buffered=8)
@@ -119,7 +120,7 @@ def test_what_was_held_before_the_picture_begins_is_in_it() -> None:
     assert levels(shown)[-1] == 1
 
 
-def test_running_drain_leads_to_what_is_held_now() -> None:
+def test_chart_of_a_running_drain_ends_at_the_held_count() -> None:
     arrivals = [Arrival(NOW - minutes * MINUTE, 0, 140 - minutes) for minutes in (35, 30, 25, 22)]
     shown = timeline(HISTORY[2:], arrivals, span="1h", now=NOW, expires_at=None, buffered=1)
     assert shown.peak == 4
@@ -128,13 +129,13 @@ def test_running_drain_leads_to_what_is_held_now() -> None:
     assert (later.peak, levels(later)[-1]) == (3, 1), "it began before the picture does"
 
 
-def test_span_goes_back_to_where_the_hold_began_that_still_drains() -> None:
+def test_timeline_starts_at_the_hold_that_still_drains() -> None:
     assert held_since(HISTORY[2:]) == NOW - 40 * MINUTE
     assert held_since(HISTORY) == NOW - 5 * MINUTE
     assert held_since(HISTORY[1:]) is None
 
 
-def test_span_fits_the_hold() -> None:
+def test_timeline_span_fits_the_hold() -> None:
     assert fitting_span(None, NOW) == "1h"
     assert fitting_span(NOW - MINUTE, NOW) == "5m"
     assert fitting_span(NOW - 100 * MINUTE, NOW) == "6h"
@@ -153,3 +154,12 @@ def test_sparkline_stays_in_its_box_and_is_thinned() -> None:
     assert len(points) == 60
     assert all(0 <= y <= HEIGHT for _, y in points)
     assert sparkline([]).line.startswith("M0.0,")
+
+
+def test_tries_of_a_guard_are_flags() -> None:
+    failed, tried = effective(30, Outcome.HELD, 100), effective(20, Outcome.EXPIRED, 100)
+    history = [
+        HistoryItem(None, (replace(item.effective[0], name=GUARD),)) for item in (failed, tried)
+    ]
+    flags = timeline(history, (), span="1h", now=NOW, expires_at=None).flags
+    assert [flag.title.startswith(("Failed", "Tried again")) for flag in flags] == [True, True]

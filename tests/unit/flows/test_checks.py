@@ -20,7 +20,7 @@ from holdfast.flows.registry import FlowDefinition, decode_flow, encode_flow
         ("volume 50..", Volume(50.0, float("inf"), 7)),
     ],
 )
-def test_a_check_means_what_it_says(text: str, check: object) -> None:
+def test_each_form_of_check_is_parsed(text: str, check: object) -> None:
     assert parse_check(text) == check
 
 
@@ -30,7 +30,7 @@ def test_a_check_means_what_it_says(text: str, check: object) -> None:
      "range total a..b", "range total nan..", "unique", "fresh", "fresh 0s", "fresh soon",
      "volume 1..2 0", "volume 1..2 x", "never"],
 )  # fmt: skip
-def test_what_is_no_check_is_refused_in_a_sentence(text: str) -> None:
+def test_invalid_check_is_refused_with_a_reason(text: str) -> None:
     with pytest.raises(InvalidArgumentError, match=r"\.$"):
         parse_check(text)
 
@@ -47,7 +47,9 @@ def test_a_flow_keeps_its_checks_and_its_event_id() -> None:
 
 
 def test_a_report_is_read_as_it_was_written_and_anything_else_is_refused() -> None:
-    report = QualityReport("orders", 5, 2, (CheckResult("fresh 1h", True, 2, 0, "3 s old"),))
+    report = QualityReport(
+        "orders", 5, 2, (CheckResult("required id", False, 2, 1, "1 lacks it", ("0:7",)),)
+    )
     key, value = encode_quality(report)
     assert decode_quality(key, value) == report
     for wrong in (None, b"", b"[]", b"{}", value.replace(b'"version":1', b'"version":2')):

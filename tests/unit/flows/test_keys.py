@@ -48,7 +48,7 @@ def test_a_key_is_given_once() -> None:
 
 
 @pytest.mark.parametrize("text", ["%%", "abc", "YQ", "é"])
-def test_what_is_not_base64_is_refused(text: str) -> None:
+def test_invalid_base64_is_refused(text: str) -> None:
     with pytest.raises(InvalidArgumentError, match="is not base64"):
         key_from_base64(text)
 

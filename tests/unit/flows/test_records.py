@@ -2,12 +2,14 @@
 
 import pickle
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import InvalidArgumentError, InvalidRecordError
+from holdfast.flows.holds import StandingHold
 from holdfast.flows.journal import (
     CommandReference,
     JournalRecord,
@@ -35,6 +37,7 @@ from holdfast.flows.topics import EVENTS_MAX_BYTES, flow_topics, table_topic
 offsets = st.integers(-1, 2**60)
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 filled = texts.filter(bool)
+holds = st.builds(StandingHold, filled, offsets, filled, texts, st.none() | offsets, texts)
 journals = st.builds(
     JournalRecord,
     outcome=st.sampled_from(Outcome),
@@ -46,6 +49,9 @@ journals = st.builds(
     first=st.none() | offsets,
     superseded_by=st.none() | offsets,
     drained_through=st.none() | offsets,
+    name=texts,
+    ended=st.lists(texts, max_size=3).map(tuple),
+    others=st.lists(holds, max_size=3).map(tuple),
     note=texts,
 )
 entries = st.builds(
@@ -65,6 +71,8 @@ entries = st.builds(
     events=offsets,
     bytes=offsets,
     counted_through=offsets,
+    name=texts,
+    others=st.lists(holds, max_size=3).map(tuple),
 )
 positions = st.builds(
     Position,
@@ -105,8 +113,19 @@ def test_every_position_survives_the_status_topic(position: Position) -> None:
     assert decode_status(*encode_position(position)) == position
 
 
+@given(positions, st.integers(0, 2**31 - 1))
+def test_a_position_keeps_its_leader_epoch_and_is_read_without_one_as_before(
+    position: Position, epoch: int
+) -> None:
+    known = replace(position, epoch=epoch)
+    assert decode_status(*encode_position(known)) == known
+    key, value = encode_position(replace(position, epoch=-1))
+    assert b"epoch" not in value
+    assert decode_status(key, value) == replace(position, epoch=-1)
+
+
 @given(positions)
-def test_a_committed_offset_tells_offset_control_step_and_owner(position: Position) -> None:
+def test_committed_offset_carries_offset_control_step_and_owner(position: Position) -> None:
     read = decode_offset_metadata(position.offset, encode_offset_metadata(position))
     assert read == replace(position, last_held=-1, trim=0)
 
@@ -141,7 +160,7 @@ def test_a_flow_under_another_name_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "Orders", "a.b", "a_b", "ä", "x" * 101, "a/b", "a\n"])
-def test_a_name_that_topics_and_ids_cannot_carry_is_refused(name: str) -> None:
+def test_flow_name_that_is_invalid_in_topic_names_is_refused(name: str) -> None:
     with pytest.raises(InvalidArgumentError, match="cannot name a flow"):
         FlowNames(name)
 
@@ -149,12 +168,12 @@ def test_a_name_that_topics_and_ids_cannot_carry_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"partitions": 0}, {"start": "middle"}, {"overflow": "drop"}, {"name": "A"}]
 )
-def test_a_flow_that_makes_no_sense_cannot_be_made(wrong: dict[str, object]) -> None:
+def test_invalid_flow_definition_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgumentError):
         replace(FLOW, **wrong)
 
 
-def test_a_limit_of_nothing_cannot_be_made() -> None:
+def test_limit_below_one_is_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="key_events"):
         Limits(key_events=0)
 
@@ -189,7 +208,7 @@ def test_topics_have_the_partitions_and_settings_that_the_promises_need() -> Non
         assert config["message.timestamp.after.max.ms"] == str(2**63 - 1)
 
 
-def test_on_a_cluster_the_truth_has_three_replicas_of_which_two_confirm() -> None:
+def test_topics_of_the_gate_have_three_replicas_and_two_confirm_on_a_cluster() -> None:
     topics = {plan.name: plan for plan in flow_topics(FLOW, brokers=5)}
     for name in ("orders.control", "orders.journal", "orders.status", "orders.held"):
         assert topics[name].replication == 3

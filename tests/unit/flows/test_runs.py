@@ -1,13 +1,26 @@
 """Records of runs: what is asked, that it shall end, how far it is."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from holdfast.errors import InvalidArgumentError, InvalidRecordError
 from holdfast.flows.redriven import Mark, decode_mark, encode_mark
 from holdfast.flows.registry import FlowDefinition
+from holdfast.flows.run_specs import (
+    Backfill,
+    Coordinate,
+    OffsetRange,
+    Quality,
+    Redrive,
+    Refresh,
+    Replay,
+    RunSpec,
+    Verify,
+)
 from holdfast.flows.runs import (
+    MOST_ENDED,
     Run,
     RunBook,
     RunCancel,
@@ -18,20 +31,10 @@ from holdfast.flows.runs import (
     encode_cancel,
     encode_progress,
     encode_request,
-)
-from holdfast.flows.work import (
-    MAX_VALUE_BYTES,
-    Backfill,
-    Coordinate,
-    OffsetRange,
-    Quality,
-    Redrive,
-    Replay,
-    Verify,
-    Work,
+    tombstones,
 )
 
-WORKS: list[Work] = [
+WORKS: list[RunSpec] = [
     Replay(),
     Replay(
         offsets=(OffsetRange(0, 5, 9), OffsetRange(3, 7)),
@@ -39,9 +42,9 @@ WORKS: list[Work] = [
         until=2_000,
         keys=(b"customer-7", b"\x00\xff"),
         where="get_json_object(value, '$.a') = 'b'",
-        json=(("$.status", "failed"), ("$.a", "x=y")),
+        json_filters=(("$.status", "failed"), ("$.a", "x=y")),
         rate=12.5,
-        replayed=True,
+        with_replayed=True,
         dry_run=True,
     ),
     Backfill(),
@@ -54,11 +57,13 @@ WORKS: list[Work] = [
     Verify(full=True, since=1_000, until=2_000, without_raw_zone=True),
     Quality(),
     Quality(days=7),
+    Refresh(),
+    Refresh(rebuild=True),
 ]
 
 
-def request(work: Work, run_id: str = "run-1") -> RunRequest:
-    return RunRequest(id=run_id, flow="orders", actor="ana", at=1, work=work)
+def request(work: RunSpec, run_id: str = "run-1") -> RunRequest:
+    return RunRequest(id=run_id, flow="orders", actor="ana", at=1, spec=work)
 
 
 def progress(**fields: object) -> RunProgress:
@@ -67,7 +72,7 @@ def progress(**fields: object) -> RunProgress:
 
 
 @pytest.mark.parametrize("work", WORKS, ids=repr)
-def test_what_is_asked_for_reads_back_as_it_was_written(work: Work) -> None:
+def test_run_request_survives_the_log(work: RunSpec) -> None:
     assert decode_run_record(*encode_request(request(work))) == request(work)
 
 
@@ -84,7 +89,7 @@ def test_cancel_and_progress_read_back_as_they_were_written() -> None:
 def test_a_record_that_is_not_fully_understood_is_refused() -> None:
     key, value = encode_request(request(Replay()))
     for changed, why in (
-        ({"run": "undo"}, "no work 'undo'"),
+        ({"run": "undo"}, "no kind of run 'undo'"),
         ({"more": 1}, "unknown fields: more"),
         ({"rate": "fast"}, "'rate' must be a number"),
         ({"offsets": ["7"]}, "is not a range"),
@@ -103,21 +108,21 @@ def test_a_record_that_is_not_fully_understood_is_refused() -> None:
         (lambda: Replay(rate=0), "A rate is above 0"),
         (lambda: Replay(rate=1e9), "A rate is above 0"),
         (lambda: Replay(since=2, until=1), "ends before it begins"),
-        (lambda: Replay(json=(("status", "x"),)), "no JSON path"),
+        (lambda: Replay(json_filters=(("status", "x"),)), "not a JSON path"),
         (lambda: OffsetRange(0, 5, 4), "ends before it begins"),
         (lambda: OffsetRange.parse("5-9"), "is not a range"),
-        (lambda: Coordinate.parse("5"), "no place in a topic"),
+        (lambda: Coordinate.parse("5"), "not a position in a topic"),
         (lambda: Backfill(files=("a",), since=1), "not both"),
-        (lambda: Backfill(key_from="$.a"), "of files alone"),
-        (Redrive, "Say which dead letters"),
-        (lambda: Redrive(everything=True, reason="invalid"), "Say which dead letters"),
+        (lambda: Backfill(key_from="$.a"), "only be given for files"),
+        (Redrive, "Choose dead letters"),
+        (lambda: Redrive(everything=True, reason="invalid"), "Choose dead letters"),
         (lambda: Redrive(reason="invalid", value=b""), "exactly one letter"),
-        (lambda: Redrive(letters=(Coordinate(0, 0),), value=b"x" * (MAX_VALUE_BYTES + 1)),
+        (lambda: Redrive(letters=(Coordinate(0, 0),), value=b"x" * (512 * 1024 + 1)),
          "at most"),
         (lambda: request(Replay(), run_id="a/b"), "cannot name a run"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_done_is_refused_in_words(make: object, why: str) -> None:
+def test_invalid_run_spec_is_refused_with_a_reason(make: object, why: str) -> None:
     with pytest.raises(InvalidArgumentError, match=why):
         make()  # type: ignore[operator]
 
@@ -135,12 +140,28 @@ def test_a_book_folds_records_in_any_order_and_keeps_the_first_request_of_an_id(
     for record in records:
         book.take(*record)
     first, second = book
-    assert first.request.work == Replay()
+    assert first.request.spec == Replay()
     assert (first.state, first.cancelling) == (RunState.RUNNING, True)
     assert first.progress is not None
     assert first.progress.done == 2
     assert (second.id, second.state) == ("run-2", RunState.REQUESTED)
     assert book.get("run-3") is None
+
+
+def test_the_oldest_ended_runs_of_a_flow_are_surplus_and_tombstones_remove_them() -> None:
+    book = RunBook()
+    for number in range(MOST_ENDED + 3):
+        run_id = f"run-{number}"
+        book.take(*encode_request(request(Verify(), run_id=run_id)))
+        if number != 1:  # it runs for longer than all others
+            ended = replace(progress(state=RunState.DONE), id=run_id)
+            book.take(*encode_progress(ended))
+    assert book.surplus("orders") == ["run-0", "run-2"]
+    assert book.surplus("another") == []
+    for key in tombstones("run-0"):
+        book.take(key, None)
+    assert book.get("run-0") is None
+    assert book.surplus("orders") == ["run-2"]
 
 
 def test_time_left_follows_from_the_rate_and_is_not_guessed() -> None:

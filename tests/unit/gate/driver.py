@@ -7,18 +7,21 @@ from enum import Enum
 
 from tests.unit.gate.kafka import Kafka, Transaction
 
+from holdfast.flows.commands import NO_TIME
 from holdfast.flows.status import Position
 from holdfast.gate import (
     Backlog,
     ControlLog,
     FlowHolds,
+    FlowPausedError,
     GateSettings,
     KeysOfInterest,
-    Moment,
+    Now,
     PartitionState,
     Recount,
     StatusReader,
     Step,
+    StepContext,
     Verdict,
     blocked,
     flow_is_over,
@@ -26,6 +29,7 @@ from holdfast.gate import (
     range_to_take,
     starting_position,
 )
+from holdfast.gate.state import Changes
 
 
 class Crash(Enum):
@@ -34,7 +38,7 @@ class Crash(Enum):
     NEVER = 0
     BEFORE_COMMIT = 1
     AFTER_COMMIT = 2
-    """The commit took place, but nobody was told."""
+    """The commit took place, but its response was lost."""
 
 
 class Driver:
@@ -46,7 +50,7 @@ class Driver:
         owner: str,
         settings: GateSettings,
         *,
-        now: int,
+        now: Now,
         rng: random.Random,
         observe: Callable[[Transaction], None] = lambda _: None,
     ) -> None:
@@ -55,41 +59,47 @@ class Driver:
         self.settings = settings
         self.rng = rng
         self.observe = observe
+        self.now = now
         self.backlogs: list[Backlog[None]] = [Backlog(rows=4) for _ in range(kafka.partitions)]
-        self.states = [self._start(p, now) for p in range(kafka.partitions)]
+        self.states = [self._start(p, now.monotonic) for p in range(kafka.partitions)]
         self.control = ControlLog(kafka.partitions)
         self._read_control()
         self.holds = FlowHolds.build(self.states, self.control)
 
-    def begin(self, now: int) -> None:
+    def begin(self, now: Now) -> None:
         """The step over all partitions that makes this process the owner."""
-        moment = self.moment(now)
+        context = self.context(now)
         for p in range(self.kafka.partitions):
-            self.step(p, moment, compare=False)
+            self.step(p, context, compare=False)
 
-    def moment(self, now: int) -> Moment:
+    def context(self, now: Now) -> StepContext:
         """Read the control log's end, and what follows from it. May find it unreadable."""
         self._read_control()
-        self.holds.advance(self.control, len(self.kafka.control), now)
+        self.holds.advance(self.control, len(self.kafka.control), now.wall, self.states)
+        self.now = now
         over = flow_is_over(self.states, self.settings.limits)
-        return Moment(self.owner, self.kafka.partitions, self.holds, self.settings, over)
+        return StepContext(self.owner, self.kafka.partitions, self.holds, now, self.settings, over)
 
-    def batch(self, ends: dict[int, int], now: int, *, chunk: int, task: bool,
+    def batch(self, ends: dict[int, int], now: Now, *, chunk: int, task: bool,
               crash: Crash) -> bool:  # fmt: skip
-        """One micro-batch, a share cut into steps of at most `chunk` offsets; False: blocked."""
+        """One micro-batch, a share cut into steps of at most `chunk` offsets; False: blocked or
+        paused."""
         for p in ends:
             self._compare(p)
         if blocked(self.states, self.settings) is not None:
             return False
-        moment = self.moment(now)
+        context = self.context(now)
         for p, end in ends.items():
             at = self.states[p].position.offset
             share = range_to_take(at, at, end)
             if share is not None:
-                self._share(p, moment, *share, chunk=chunk, task=task, crash=crash)
+                try:
+                    self._share(p, context, *share, chunk=chunk, task=task, crash=crash)
+                except FlowPausedError:
+                    return False
         return True
 
-    def _share(self, p: int, moment: Moment, start: int, end: int, *, chunk: int, task: bool,
+    def _share(self, p: int, context: StepContext, start: int, end: int, *, chunk: int, task: bool,
                crash: Crash) -> None:  # fmt: skip
         mine = self.states[p]
         if task:
@@ -97,7 +107,7 @@ class Driver:
         changes = []
         for at in range(start, end, chunk):
             last = at + chunk >= end
-            change = self.step(p, moment, end=min(at + chunk, end),
+            change = self.step(p, context, end=min(at + chunk, end),
                                crash=crash if last else Crash.NEVER)  # fmt: skip
             if change is None:
                 break
@@ -108,27 +118,36 @@ class Driver:
                 for change in changes:
                     mine.apply(change)
 
-    def keep(self, now: int, *, crash: Crash = Crash.NEVER, rows: int = 50) -> None:
+    def keep(self, now: Now, *, crash: Crash = Crash.NEVER, rows: int = 50) -> None:
         """One round of the keeper: commands, expiry and drains, in steps without events."""
         for p in range(self.kafka.partitions):
             self._compare(p)
             self._read_ahead(p)
-        moment = self.moment(now)
+        context = self.context(now)
         for p in range(self.kafka.partitions):
-            self.step(p, moment, crash=crash, drain=rows, trim=self.rng.random() < 0.4)
+            self.step(p, context, crash=crash, drain=rows, trim=self.rng.random() < 0.4)
 
-    def step(self, p: int, moment: Moment, *, end: int | None = None, crash: Crash = Crash.NEVER,
-             drain: int = 0, trim: bool = False, compare: bool = True):  # fmt: skip
+    def step(
+        self,
+        p: int,
+        context: StepContext,
+        *,
+        end: int | None = None,
+        crash: Crash = Crash.NEVER,
+        drain: int = 0,
+        trim: bool = False,
+        compare: bool = True,
+    ) -> Changes | None:
         if compare:
             self._compare(p)
         state, rng = self.states[p], self.rng
         position = state.position
         held_end = self._held_end(p)
-        commands = self.control.between(position.control, moment.holds.through)
-        step = Step(state, moment, commands, held_end=held_end, end=end)
+        commands = self.control.between(position.control, context.holds.through)
+        step = Step(state, context, commands, held_end=held_end, end=end)
         t = Transaction(
             p, position.offset, position.offset if end is None else end, position.control,
-            moment.holds.through, moment.holds.now, moment.over, held_end,
+            context.holds.through, context.now, context.over, held_end,
         )  # fmt: skip
         if end is not None:
             self._events(step, t)
@@ -147,7 +166,9 @@ class Driver:
         return result.changes
 
     def _events(self, step: Step, t: Transaction) -> None:
-        interest = KeysOfInterest(self.states, self.holds)
+        low = min(state.position.control for state in self.states)
+        commands = self.control.between(low, self.holds.through)
+        interest = KeysOfInterest(self.states, self.holds, commands)
         shown = []
         log = self.kafka.events[t.partition]
         for offset in range(t.start, t.end):
@@ -156,7 +177,7 @@ class Driver:
                 continue
             if not event.valid:
                 t.invalid.append(offset)
-            elif event.key in interest:
+            elif event.key in interest or _begins_so(event.key, interest.prefixes):
                 shown.append((event.key, offset, event.size, event.timestamp))
             else:
                 t.passed.append(offset)
@@ -196,7 +217,7 @@ class Driver:
         committed = self.kafka.committed[p]
         assert committed is not None
         if not is_current(committed, self.states[p].position, self.owner):
-            self.states[p] = self._load(p, committed, self.holds.now)
+            self.states[p] = self._load(p, committed, self.now.monotonic)
 
     def _start(self, p: int, now: int) -> PartitionState:
         recorded = next(
@@ -224,13 +245,22 @@ class Driver:
             assert lag > 0 or recount.complete, "the row of the last held event is gone"
             start, lag = max(start, recount.start), max(0, lag - 1)
         return PartitionState.load(
-            p, reader.position, recount.entries(), now=now, recounted=recount.counted
+            p,
+            reader.position,
+            recount.entries(),
+            now=now,
+            scopes=reader.scopes.values(),
+            recounted=recount.counted,
         )
 
     def _read_control(self) -> None:
         for offset in range(self.control.end, len(self.kafka.control)):
             command = self.kafka.control[offset]
             if command is None:
-                self.control.append(offset, b"?", b"not a command")
+                self.control.append(offset, b"?", b"not a command", NO_TIME)
             else:
-                self.control.ask(offset, command)
+                self.control.append_command(offset, command)
+
+
+def _begins_so(key: bytes | None, prefixes: set[bytes]) -> bool:
+    return key is not None and key.startswith(tuple(prefixes))

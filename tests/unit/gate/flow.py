@@ -1,8 +1,7 @@
 """One flow to tell a story with: no lag, no crash but those asked for; the model watches."""
 
 import random
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tests.unit.gate.driver import Crash, Driver
 from tests.unit.gate.kafka import Kafka
@@ -12,13 +11,18 @@ from holdfast.flows.commands import Command, DeadLetter, Hold, Release, Void
 from holdfast.flows.journal import JournalRecord
 from holdfast.flows.registry import Limits, Overflow
 from holdfast.flows.status import Entry
-from holdfast.gate import GateSettings
+from holdfast.gate import GateSettings, Now
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsLenAndGetItem
+
+T = TypeVar("T")
 
 
 class Steady(random.Random):
     """Chance that always takes the first choice: no lag, nothing published, nothing trimmed."""
 
-    def choice(self, seq: Sequence[Any]) -> Any:
+    def choice(self, seq: "SupportsLenAndGetItem[T]") -> T:
         return seq[0]
 
     def random(self) -> float:
@@ -28,20 +32,35 @@ class Steady(random.Random):
 class Flow:
     def __init__(self, *, partitions: int = 1, overflow: Overflow = "block",
                  **limits: int) -> None:  # fmt: skip
-        self.now = 1_000_000
+        self.time = Now(1_000_000, 5_000)
         self.kafka = Kafka(partitions, wire=True)
         self.settings = GateSettings(Limits(**limits), overflow)
         self.model = Model(self.kafka, self.settings)
         self.owner = 0
         self.driver = self._driver()
-        self.driver.begin(self.now)
+        self.driver.begin(self.time)
 
     def _driver(self) -> Driver:
         self.owner += 1
         return Driver(
             self.kafka, f"driver-{self.owner}", self.settings,
-            now=self.now, rng=Steady(), observe=self.model.committed,
+            now=self.time, rng=Steady(), observe=self.model.committed,
         )  # fmt: skip
+
+    # the clocks
+
+    @property
+    def now(self) -> int:
+        """The wall clock. To add to it is to let time pass, on both clocks."""
+        return self.time.wall
+
+    @now.setter
+    def now(self, wall: int) -> None:
+        self.time = Now(wall, self.time.monotonic + wall - self.time.wall)
+
+    def set_clock(self, wall: int) -> None:
+        """The wall clock jumps. No time passes."""
+        self.time = self.time._replace(wall=wall)
 
     # producers and operators
 
@@ -77,18 +96,18 @@ class Flow:
 
     def batch(self, *, crash: Crash = Crash.NEVER, task: bool = False, chunk: int = 1_000) -> bool:
         ends = {p: len(log) for p, log in enumerate(self.kafka.events)}
-        taken = self.driver.batch(ends, self.now, chunk=chunk, task=task, crash=crash)
+        taken = self.driver.batch(ends, self.time, chunk=chunk, task=task, crash=crash)
         self.check()
         return taken
 
     def keep(self, times: int = 1, *, crash: Crash = Crash.NEVER, rows: int = 50) -> None:
         for _ in range(times):
-            self.driver.keep(self.now, crash=crash, rows=rows)
+            self.driver.keep(self.time, crash=crash, rows=rows)
             self.check()
 
     def restart(self) -> None:
         self.driver = self._driver()
-        self.driver.begin(self.now)
+        self.driver.begin(self.time)
         self.check()
 
     # what came of it

@@ -12,22 +12,37 @@ from tests.unit.gate.model import (
     home_of,
 )
 
-from holdfast.flows.commands import Command, DeadLetter, Hold, Release, Void
+from holdfast.flows.commands import (
+    Command,
+    DeadLetter,
+    Hold,
+    Pause,
+    PrefixHold,
+    PrefixRelease,
+    Release,
+    Resume,
+    Void,
+)
 from holdfast.flows.registry import Limits
-from holdfast.gate import GateSettings, UnreadableCommandError
+from holdfast.gate import GateSettings, Now, UnreadableCommandError
 
-KEYS = (b"a", b"b", b"\xff")
+NAMES = ("", "ana", "ben")
+"""Names of holds; the empty one is that of commands from before holds had names."""
+KEYS = (b"a", b"ab", b"b", b"\xff")
+PREFIXES = (b"a", b"ab", b"\xff")
 # One key gets most of what happens: histories that are short must still be dense.
-_OFTEN = (b"a", b"a", b"a", b"b", b"\xff")
+_OFTEN = (b"a", b"a", b"a", b"ab", b"b", b"\xff")
+_BOOTED = 10_000_000
+"""The true time when the monotonic clock was 0."""
 _CRASHES = (Crash.NEVER,) * 4 + (Crash.BEFORE_COMMIT, Crash.AFTER_COMMIT)
 
 
 class History:
-    """What happens in it follows from the seed and the plan alone; `log` tells it in words."""
+    """A random history. It depends only on the seed and the plan; `log` describes it."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
-        self.now = 1_000_000
+        self.time = Now(_BOOTED + 5_000, 5_000)
         self.log: list[str] = []
         self.kafka = Kafka(self.rng.choice((1, 2, 2)), wire=seed % 25 == 0)
         self.settings = self._settings()
@@ -43,6 +58,14 @@ class History:
             self._check()
         self.rng.seed(0)
         self._wind_up()
+
+    @property
+    def now(self) -> int:
+        """The true time, which operators go by. The pipeline's clock may show another."""
+        return _BOOTED + self.time.monotonic
+
+    def pass_time(self, milliseconds: int) -> None:
+        self.time = Now(*(clock + milliseconds for clock in self.time))
 
     def _tell(self, what: str) -> None:
         self.log.append(f"{self.now}: {what}")
@@ -81,26 +104,63 @@ class History:
     def _command(self) -> Command:
         rng = self.rng
         key, at = rng.choice(_OFTEN), self.now
-        number = len(self.kafka.control)
-        identity = f"c{rng.randrange(number) if number and rng.random() < 0.07 else number}"
+        number, identity = len(self.kafka.control), self._identity()
         kind = rng.random()
         if kind < 0.48:
             expires = at + rng.choice((1, 500, 3_000)) if rng.random() < 0.3 else None
-            return Hold(id=identity, actor="ana", at=at, key=key, expires_at=expires)
+            name = rng.choice(NAMES)
+            return Hold(
+                id=identity, actor="ana", at=at, key=key, expires_at=expires, hold_name=name
+            )
         if kind < 0.82:
             pace = rng.choice((None, None, 0.5, 2.5, 9.0))
-            return Release(id=identity, actor="ben", at=at, key=key, pace=pace)
+            holds, every = rng.choice(((NAMES[0],), (NAMES[1],), NAMES)), rng.random() < 0.3
+            return Release(
+                id=identity, actor="ben", at=at, key=key, pace=pace, holds=holds, every=every
+            )
         if kind < 0.98 or not number:
             return DeadLetter(id=identity, actor="ana", at=at, key=key)
         return Void(id=identity, actor="ana", at=at, offset=rng.randrange(number))
+
+    def hold_prefix(self) -> None:
+        rng, at = self.rng, self.now
+        expires = at + rng.choice((1, 500, 3_000)) if rng.random() < 0.3 else None
+        command = PrefixHold(
+            id=self._identity(), actor="ana", at=at, prefix=rng.choice(PREFIXES),
+            expires_at=expires, hold_name=rng.choice(NAMES),
+        )  # fmt: skip
+        self._tell(f"control {self.kafka.ask(command)}: {command}")
+
+    def release_prefix(self) -> None:
+        rng = self.rng
+        command = PrefixRelease(
+            id=self._identity(), actor="ben", at=self.now, prefix=rng.choice(PREFIXES),
+            pace=rng.choice((None, None, 2.5)), holds=rng.choice((NAMES[:1], NAMES[1:2], NAMES)),
+            every=rng.random() < 0.3,
+        )  # fmt: skip
+        self._tell(f"control {self.kafka.ask(command)}: {command}")
+
+    def pause(self) -> None:
+        name = self.rng.choice(NAMES)
+        command = Pause(id=self._identity(), actor="ana", at=self.now, hold_name=name)
+        self._tell(f"control {self.kafka.ask(command)}: {command}")
+
+    def resume(self) -> None:
+        holds, every = self.rng.choice((NAMES[:1], NAMES[1:2])), self.rng.random() < 0.6
+        command = Resume(id=self._identity(), actor="ben", at=self.now, holds=holds, every=every)
+        self._tell(f"control {self.kafka.ask(command)}: {command}")
+
+    def _identity(self) -> str:
+        number = len(self.kafka.control)
+        return f"c{self.rng.randrange(number) if number and self.rng.random() < 0.07 else number}"
 
     def spoil(self) -> None:
         """Something unreadable comes onto the control log; nothing moves until it is voided."""
         offset = self.kafka.ask(None)
         self._tell(f"control {offset}: unreadable")
         before = list(self.kafka.committed)
-        self._refused(lambda: self.driver.keep(self.now))
-        self._refused(lambda: self.driver.batch(self._ends(), self.now, chunk=9, task=False,
+        self._refused(lambda: self.driver.keep(self.time))
+        self._refused(lambda: self.driver.batch(self._ends(), self.time, chunk=9, task=False,
                                                 crash=Crash.NEVER))  # fmt: skip
         assert self.kafka.committed == before
         void = Void(id=f"c{offset + 1}", actor="ana", at=self.now, offset=offset)
@@ -132,8 +192,31 @@ class History:
     # what the pipeline does
 
     def wait(self) -> None:
-        """The clock may also be set back; within a process the gate's time stays."""
-        self.now += self.rng.choice((1, 100, 300, 700, 2_500, -400))
+        self.pass_time(self.rng.choice((1, 100, 300, 700, 2_500)))
+
+    def set_clock(self) -> None:
+        """The wall clock jumps, a little or for longer than any hold lasts; or is right again."""
+        ahead = self.rng.choice((-3_000_000, -2_000, -400, 0, 0, 0, 400, 2_000, 3_000_000))
+        self.time = self.time._replace(wall=self.now + ahead)
+        self._tell(f"the pipeline's clock is set to {self.time.wall}, {ahead:+d} ms off")
+
+    def be_ahead_for_a_moment(self) -> None:
+        """Run with a wrong clock, which may fail; afterwards the clock is right again."""
+        self.time = self.time._replace(wall=self.now + 3_000_000)
+        self._tell("the pipeline's clock is 50 minutes ahead for a moment")
+        if self.rng.random() < 0.7:
+            self.rng.choice((self.keep, self.batch))()
+        self.time = self.time._replace(wall=self.now)
+        if self.rng.random() < 0.7:
+            self.hold_for_a_while()
+
+    def hold_for_a_while(self) -> None:
+        identity, expires = f"c{len(self.kafka.control)}", self.now + self.rng.choice((700, 60_000))
+        command = Hold(
+            id=identity, actor="ana", at=self.now, key=_OFTEN[0], expires_at=expires,
+            hold_name=self.rng.choice(NAMES),
+        )  # fmt: skip
+        self._tell(f"control {self.kafka.ask(command)}: {command}")
 
     def batch(self) -> None:
         rng = self.rng
@@ -141,8 +224,8 @@ class History:
         ends = self._ends()
         blocked = self.model.blocked()
         self._tell(f"batch to {ends} by {chunk}{' in tasks' if task else ''}, {crash.name}")
-        taken = self.driver.batch(ends, self.now, chunk=chunk, task=task, crash=crash)
-        assert taken != blocked
+        taken = self.driver.batch(ends, self.time, chunk=chunk, task=task, crash=crash)
+        assert taken != blocked or self.model.paused(len(self.kafka.control))
 
     def _ends(self) -> dict[int, int]:
         """Spark's plan: up to somewhere in the log, which may have been taken already."""
@@ -156,24 +239,23 @@ class History:
         crash, rows = self.rng.choice(_CRASHES), self.rng.choice((1, 1, 2, 50))
         self._tell(f"keeper, {rows} rows, {crash.name}")
         for _ in range(self.rng.choice((1, 1, 3))):
-            self.driver.keep(self.now, crash=crash, rows=rows)
-        self.now += self.rng.choice((0, 0, 500))
+            self.driver.keep(self.time, crash=crash, rows=rows)
+        self.pass_time(self.rng.choice((0, 0, 500)))
 
     def restart(self) -> None:
         self._tell("killed; another process starts")
         if self.rng.random() < 0.2:
             self.kafka.committed = [None] * self.kafka.partitions
             self._tell("the group's offsets are gone")
-        self.now = max(self.now, self.driver.holds.now)
         self.driver = self._new_driver()
 
     def _new_driver(self) -> Driver:
         self.owners += 1
         driver = Driver(
             self.kafka, f"driver-{self.owners}", self.settings,
-            now=self.now, rng=self.rng, observe=self.model.committed,
+            now=self.time, rng=self.rng, observe=self.model.committed,
         )  # fmt: skip
-        driver.begin(self.now)
+        driver.begin(self.time)
         return driver
 
     # what must be true
@@ -186,21 +268,28 @@ class History:
                 self.model.agrees_with(state)
 
     def _wind_up(self) -> None:
-        """Everything is let go; in the end each event has come out, once, in order."""
+        """Releases everything: each event must then have come out once, in order."""
         check_exactly_once_in_order(self.kafka, self.model)
         self.settings = self.driver.settings = self.model.settings = GateSettings()
         for key in KEYS:
             identity = f"end{key.hex()}"
-            self.kafka.ask(Release(id=identity, actor="end", at=self.now, key=key))
+            self.kafka.ask(Release(id=identity, actor="end", at=self.now, key=key, every=True))
+        for prefix in PREFIXES:
+            self.kafka.ask(
+                PrefixRelease(
+                    id=f"endp{prefix.hex()}", actor="end", at=self.now, prefix=prefix, every=True
+                )
+            )
+        self.kafka.ask(Resume(id="resume", actor="end", at=self.now, every=True))
         self._tell("everything is released")
         everything = {p: len(log) for p, log in enumerate(self.kafka.events)}
-        self.driver.batch(everything, self.now, chunk=50, task=False, crash=Crash.NEVER)
+        self.driver.batch(everything, self.time, chunk=50, task=False, crash=Crash.NEVER)
         for _ in range(200):
             if not any(state.entries for state in self.driver.states):
                 break
-            self.driver.keep(self.now)
+            self.driver.keep(self.time)
             self._check()
-        self.driver.keep(self.now)  # what ended with the last row is journalled by the next step
+        self.driver.keep(self.time)  # what ended with the last row is journalled by the next step
         assert not any(self.model.keys), "a drain does not end"
         assert self.model.offsets == [len(log) for log in self.kafka.events]
         check_exactly_once_in_order(self.kafka, self.model)
@@ -218,9 +307,16 @@ _ACTIONS: tuple[Action, ...] = (
     *(History.ask,) * 5,
     *(History.hold_often,) * 2,
     *(History.release_often,) * 2,
+    *(History.hold_prefix,) * 2,
+    *(History.release_prefix,) * 2,
+    History.pause,
+    *(History.resume,) * 2,
     *(History.batch,) * 13,
     *(History.keep,) * 11,
     *(History.wait,) * 5,
+    *(History.set_clock,) * 2,
+    *(History.be_ahead_for_a_moment,) * 2,
+    History.hold_for_a_while,
     *(History.restart,) * 4,
     *(History.change_settings,) * 2,
     History.spoil,

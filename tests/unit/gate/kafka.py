@@ -9,14 +9,14 @@ from holdfast.flows.status import (
     Active,
     Entry,
     Position,
+    ScopeStatus,
     decode_offset_metadata,
     decode_status,
-    encode_active,
-    encode_entry,
     encode_offset_metadata,
     encode_position,
+    encode_status,
 )
-from holdfast.gate import Drained, HeldRow
+from holdfast.gate import Drained, HeldRow, Now
 
 
 class Event(NamedTuple):
@@ -31,14 +31,14 @@ class Event(NamedTuple):
 
 @dataclass(slots=True)
 class Transaction:
-    """What one step writes, and from what: `control` to `through` are the commands that it took."""
+    """The input and output of one step: it took the commands from `control` to `through`."""
 
     partition: int
     start: int
     end: int
     control: int
     through: int
-    now: int
+    now: Now
     over: bool
     held_end: int
     passed: list[int] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Transaction:
     invalid: list[int] = field(default_factory=list)
     drained: list[Drained[None]] = field(default_factory=list)
     journal: tuple[JournalRecord, ...] = ()
-    status: tuple[Entry | Active, ...] = ()
+    status: tuple[Entry | Active | ScopeStatus, ...] = ()
     position: Position | None = None
 
 
@@ -65,7 +65,7 @@ class Kafka:
         self.processed: list[list[int]] = [[] for _ in every]
         self.dlq: list[list[int]] = [[] for _ in every]
         self.journal: list[list[JournalRecord]] = [[] for _ in every]
-        self.status: list[list[Entry | Active | Position]] = [[] for _ in every]
+        self.status: list[list[Entry | Active | ScopeStatus | Position]] = [[] for _ in every]
         self.committed: list[Position | None] = [None for _ in every]
 
     def send(self, partition: int, key: bytes | None, *, size: int = 1, time: int = 0,
@@ -111,8 +111,7 @@ class Kafka:
         p = t.partition
         self.journal[p] += [decode_journal(*encode_journal(record)) for record in t.journal]
         for record in t.status:
-            pair = encode_entry(record) if isinstance(record, Entry) else encode_active(record.key)
-            self.status[p].append(decode_status(*pair))
+            self.status[p].append(decode_status(*encode_status(record)))
         self.status[p].append(decode_status(*encode_position(position)))
         metadata = encode_offset_metadata(position)
         self.committed[p] = decode_offset_metadata(position.offset, metadata)

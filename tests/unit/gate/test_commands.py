@@ -1,6 +1,7 @@
-"""What comes of each command, and what the journal says of it."""
+"""The outcome of each command, and its journal record."""
 
 from tests.unit.gate.flow import Flow
+from tests.unit.gate.model import home_of
 
 from holdfast.flows.journal import CommandReference, Outcome
 from holdfast.flows.status import KeyState
@@ -40,7 +41,7 @@ def test_hold_of_a_held_key_keeps_since_cut_and_rows() -> None:
     assert (entry.reason, entry.actor) == ("second", "ben")
 
 
-def test_hold_during_drain_stops_it_at_an_exact_event_and_names_it() -> None:
+def test_hold_during_drain_stops_it_at_an_exact_event_and_journals_it() -> None:
     flow = Flow()
     flow.hold(K)
     kept = flow.send(K, 4)
@@ -61,7 +62,7 @@ def test_hold_during_drain_stops_it_at_an_exact_event_and_names_it() -> None:
     assert flow.processed() == kept
 
 
-def test_hold_in_the_very_step_that_would_drain_wins() -> None:
+def test_hold_in_a_drain_step_takes_precedence_over_the_drain() -> None:
     flow = Flow()
     flow.hold(K)
     flow.send(K, 2)
@@ -74,16 +75,28 @@ def test_hold_in_the_very_step_that_would_drain_wins() -> None:
     assert flow.processed() == []
 
 
-def test_of_hold_and_release_in_one_step_only_the_last_acts() -> None:
+def test_commands_of_one_step_act_in_the_order_of_the_control_log() -> None:
     flow = Flow()
     flow.hold(K)
     flow.release(K)
-    last = flow.hold(K)
+    flow.hold(K)
     kept = flow.send(K)
     flow.batch()
-    assert flow.outcomes() == ["superseded", "superseded", "held"]
-    assert [r.superseded_by for r in flow.journal()] == [last, last, None]
+    assert flow.outcomes() == ["held", "released", "drained", "held"]
+    assert len({record.cut for record in flow.journal()}) == 1
     assert flow.held() == kept
+
+
+def test_release_and_hold_in_one_step_do_not_let_a_held_event_out() -> None:
+    flow = Flow()
+    flow.hold(K)
+    kept = flow.send(K, 2)
+    flow.batch()
+    flow.release(K)
+    flow.hold(K)
+    flow.keep(2)
+    assert flow.outcomes() == ["held", "released", "held"]
+    assert (flow.held(), flow.processed()) == (kept, [])
 
 
 def test_hold_and_release_in_one_step_leave_an_active_key_active() -> None:
@@ -92,7 +105,7 @@ def test_hold_and_release_in_one_step_leave_an_active_key_active() -> None:
     flow.release(K)
     sent = flow.send(K)
     flow.batch()
-    assert flow.outcomes() == ["superseded", "nothing-to-do"]
+    assert flow.outcomes() == ["held", "released", "drained"]
     assert flow.processed() == sent
 
 
@@ -136,7 +149,7 @@ def test_drains_end_is_journalled_with_its_offset() -> None:
     assert flow.entry(K) is None
 
 
-def test_the_same_id_twice_is_one_command() -> None:
+def test_two_commands_with_the_same_id_act_once() -> None:
     flow = Flow()
     first = flow.hold(K, id="once")
     flow.keep()
@@ -151,7 +164,7 @@ def test_the_same_id_twice_is_one_command() -> None:
     assert flow.processed() == sent
 
 
-def test_a_duplicate_does_not_supersede() -> None:
+def test_a_duplicate_release_of_another_key_ends_no_hold() -> None:
     flow = Flow()
     flow.release(b"else", id="once")
     flow.hold(K)
@@ -162,7 +175,7 @@ def test_a_duplicate_does_not_supersede() -> None:
     assert flow.held() == kept
 
 
-def test_a_duplicate_is_known_after_a_restart() -> None:
+def test_a_duplicate_is_detected_after_a_restart() -> None:
     flow = Flow()
     flow.hold(K, id="once")
     flow.keep()
@@ -174,7 +187,7 @@ def test_a_duplicate_is_known_after_a_restart() -> None:
     assert flow.outcomes()[-1] == "duplicate"
 
 
-def test_dead_letter_takes_what_is_held_at_that_point_whatever_follows() -> None:
+def test_dead_letter_takes_the_events_held_at_that_point_regardless_of_later_commands() -> None:
     flow = Flow()
     flow.hold(K)
     given_up = flow.send(K, 2)
@@ -206,7 +219,7 @@ def test_dead_letter_and_release_in_one_step_both_act() -> None:
         assert (flow.dlq(), flow.processed()) == (given_up, later)
 
 
-def test_dead_letter_of_a_draining_key_names_what_came_out_before() -> None:
+def test_dead_letter_of_a_draining_key_journals_where_the_drain_was() -> None:
     flow = Flow()
     flow.hold(K)
     kept = flow.send(K, 3)
@@ -248,7 +261,7 @@ def test_dead_letter_without_held_events_has_nothing_to_do() -> None:
     assert flow.outcomes()[-2:] == ["dead-lettered", "nothing-to-do"]
 
 
-def test_expiry_names_the_hold_its_cut_and_the_time() -> None:
+def test_expiry_journals_the_hold_its_cut_and_the_time() -> None:
     flow = Flow()
     offset = flow.hold(K, id="h1", expires_at=flow.now + 10)
     flow.send(K)
@@ -262,7 +275,7 @@ def test_expiry_names_the_hold_its_cut_and_the_time() -> None:
     assert (record.cut, record.at) == (1, flow.now)
 
 
-def test_a_hold_that_comes_too_late_expires_in_its_own_step() -> None:
+def test_a_hold_with_a_past_expiry_expires_in_its_own_step() -> None:
     flow = Flow()
     flow.hold(K, expires_at=flow.now + 10)
     flow.now += 20
@@ -272,7 +285,7 @@ def test_a_hold_that_comes_too_late_expires_in_its_own_step() -> None:
     assert flow.processed() == sent
 
 
-def test_commands_come_before_expiry_so_that_a_hold_can_be_extended_late() -> None:
+def test_commands_are_applied_before_expiry_so_a_late_extension_works() -> None:
     flow = Flow()
     flow.hold(K, expires_at=flow.now + 10)
     flow.send(K)
@@ -287,7 +300,7 @@ def test_commands_come_before_expiry_so_that_a_hold_can_be_extended_late() -> No
     assert flow.processed() == [0]
 
 
-def test_an_expiry_that_was_taken_back_does_not_act() -> None:
+def test_a_removed_expiry_does_not_act() -> None:
     flow = Flow()
     flow.hold(K, expires_at=flow.now + 10)
     flow.send(K)
@@ -299,21 +312,34 @@ def test_an_expiry_that_was_taken_back_does_not_act() -> None:
     assert flow.outcomes() == ["held", "updated"]
 
 
-def test_a_clock_that_is_set_back_does_not_bring_an_expired_hold_to_life_for_events() -> None:
-    """What has expired at one time of a process has expired: else an event could pass by a hold
-    that the step itself still honours."""
+def test_an_uncommitted_expiry_does_not_count_after_the_clock_is_set_back() -> None:
     flow = Flow()
     flow.hold(K, expires_at=flow.now + 10)
-    flow.now += 20
-    flow.driver.moment(flow.now)
-    flow.now -= 20
+    right = flow.now
+    flow.set_clock(right + 20)
+    flow.driver.context(flow.time)
+    flow.set_clock(right)
     sent = flow.send(K)
     flow.batch()
-    assert flow.outcomes() == ["held", "expired", "drained"]
-    assert flow.processed() == sent
+    assert flow.outcomes() == ["held"]
+    assert flow.held() == sent
 
 
-def test_records_without_key_always_pass() -> None:
+def test_a_committed_expiry_stays_after_the_clock_is_set_back() -> None:
+    flow = Flow(partitions=2)
+    home = home_of(K, 2)
+    flow.hold(K, expires_at=flow.now + 10)
+    flow.keep()
+    flow.set_clock(flow.now + 20)
+    flow.keep()
+    flow.set_clock(flow.now - 20)
+    sent, foreign = flow.send(K), flow.send(K, partition=1 - home)
+    flow.batch()
+    assert (flow.processed(home), flow.processed(1 - home)) == (sent, foreign)
+    assert flow.driver.holds.get(K) == ()
+
+
+def test_events_without_a_key_always_pass() -> None:
     flow = Flow(partitions=2)
     flow.hold(b"")
     sent = flow.send(None, 2)
@@ -323,7 +349,7 @@ def test_records_without_key_always_pass() -> None:
     assert flow.held() == empty
 
 
-def test_void_of_what_can_be_read_has_nothing_to_do() -> None:
+def test_void_of_a_readable_command_does_nothing() -> None:
     flow = Flow(partitions=2)
     hold = flow.hold(K)
     flow.void(hold)
@@ -335,7 +361,7 @@ def test_void_of_what_can_be_read_has_nothing_to_do() -> None:
     assert flow.held(home) == kept
 
 
-def test_void_and_unreadable_are_journalled_by_partition_0_alone() -> None:
+def test_only_partition_0_journals_void_and_unreadable_commands() -> None:
     flow = Flow(partitions=2)
     unreadable = flow.ask(None)
     void = flow.void(unreadable, reason="a test wrote it")
@@ -346,7 +372,7 @@ def test_void_and_unreadable_are_journalled_by_partition_0_alone() -> None:
     assert offsets == [unreadable, void]
 
 
-def test_settings_are_journalled_where_they_change_and_once() -> None:
+def test_changed_settings_are_journalled_once_at_their_cut() -> None:
     flow = Flow(partitions=2)
     flow.send(K, 3)
     flow.batch()

@@ -3,7 +3,7 @@
 import pytest
 from tests.fuzz.control import ControlAttack, ControlBroken
 
-from holdfast.gate import ControlLog
+from holdfast.gate import ControlEntry, ControlLog
 
 SEED = 20_261
 ROUNDS = 60
@@ -16,18 +16,18 @@ def attacked() -> ControlAttack:
     return attack
 
 
-def test_no_record_on_the_control_log_crashes_the_gate_or_slips_past_it() -> None:
+def test_random_control_records_neither_crash_the_gate_nor_pass_unread() -> None:
     records = attacked().rounds
     assert records["control records unreadable"] > ROUNDS
     assert records["control records read"] > ROUNDS
 
 
-def test_a_gate_that_passes_what_it_cannot_read_is_found_out(
+def test_the_fuzzer_detects_a_gate_that_passes_unreadable_commands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def lenient(self: ControlLog, control: int, end: int) -> list[object]:
-        return self._asked[self._index(control) : self._index(end)]  # type: ignore[return-value]
+    def lenient(self: ControlLog, control: int, end: int) -> list[ControlEntry]:
+        return self._entries[self._index(control) : self._index(end)]
 
     monkeypatch.setattr(ControlLog, "between", lenient)
-    with pytest.raises(ControlBroken, match=f"seed {SEED}, round"):
+    with pytest.raises(ControlBroken, match=f"passed what cannot be read .seed {SEED}, round"):
         attacked()

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.errors import GateStoppedError
-from holdfast.flows.commands import Hold, Void, encode_command
+from holdfast.flows.commands import NO_TIME, Hold, Void, encode_command
 from holdfast.flows.keys import partition_of
 from holdfast.gate import DUPLICATE_WINDOW, ControlLog, UnreadableCommandError
 
@@ -17,31 +17,31 @@ def void(identity: str, offset: int) -> Void:
 
 
 def spoil(log: ControlLog, offset: int) -> None:
-    log.append(offset, b"k", b"{not json")
+    log.append(offset, b"k", b"{not json", NO_TIME)
 
 
-def test_a_command_is_answered_for_by_the_partition_of_its_key() -> None:
+def test_the_home_partition_of_a_key_answers_its_commands() -> None:
     log = ControlLog(6)
     for offset in range(20):
-        log.append(offset, *encode_command(hold(str(offset), b"key-%d" % offset)))
+        log.append(offset, *encode_command(hold(str(offset), b"key-%d" % offset)), NO_TIME)
     homes = [asked.home for asked in log.between(0, 20)]
     assert homes == [partition_of(b"key-%d" % n, 6) for n in range(20)]
 
 
-def test_between_gives_exactly_the_commands_of_the_range() -> None:
+def test_between_returns_exactly_the_commands_of_the_range() -> None:
     log = ControlLog(1)
     for offset in (0, 1, 4, 5):
-        log.ask(offset, hold(str(offset)))
+        log.append_command(offset, hold(str(offset)))
     log.advance(9)
     assert [asked.offset for asked in log.between(1, 5)] == [1, 4]
     assert log.between(6, 9) == []
 
 
-def test_since_gives_all_that_is_known_readable_or_not() -> None:
+def test_since_returns_all_known_records_readable_or_not() -> None:
     log = ControlLog(1)
-    log.ask(0, hold("0"))
+    log.append_command(0, hold("0"))
     spoil(log, 1)
-    log.ask(2, hold("0"))
+    log.append_command(2, hold("0"))
     found = log.since(1)
     assert [(asked.offset, asked.command is None, asked.first) for asked in found] == [
         (1, True, None),
@@ -49,59 +49,59 @@ def test_since_gives_all_that_is_known_readable_or_not() -> None:
     ]
 
 
-def test_a_log_that_was_not_read_far_enough_stops_the_gate() -> None:
+def test_a_control_log_with_a_gap_stops_the_gate() -> None:
     log = ControlLog(1, start=3)
-    log.ask(3, hold("a"))
+    log.append_command(3, hold("a"))
     for control, end in ((2, 4), (3, 5), (5, 4)):
         with pytest.raises(GateStoppedError, match="control log"):
             log.between(control, end)
 
 
-def test_a_log_that_goes_back_stops_the_gate() -> None:
+def test_a_control_log_whose_offsets_go_back_stops_the_gate() -> None:
     log = ControlLog(1)
-    log.ask(4, hold("a"))
-    with pytest.raises(GateStoppedError, match="another one"):
-        log.ask(3, hold("b"))
+    log.append_command(4, hold("a"))
+    with pytest.raises(GateStoppedError, match="created again"):
+        log.append_command(3, hold("b"))
 
 
-def test_what_was_forgotten_is_not_asked_for() -> None:
+def test_dropped_records_cannot_be_requested() -> None:
     log = ControlLog(1)
     for offset in range(4):
-        log.ask(offset, hold(str(offset)))
+        log.append_command(offset, hold(str(offset)))
     log.forget(2)
     log.forget(1)
     assert [asked.offset for asked in log.between(2, 4)] == [2, 3]
     with pytest.raises(GateStoppedError):
         log.between(1, 4)
-    log.ask(4, hold("0"))
+    log.append_command(4, hold("0"))
     assert log.between(4, 5)[0].first == 0, "ids are remembered for longer than commands"
 
 
-def test_a_duplicate_names_the_first() -> None:
+def test_a_duplicate_names_the_offset_of_the_first_command() -> None:
     log = ControlLog(1)
     for offset, identity in enumerate(("a", "b", "a", "a")):
-        log.ask(offset, hold(identity))
+        log.append_command(offset, hold(identity))
     assert [asked.first for asked in log.between(0, 4)] == [None, None, 0, 0]
 
 
-def test_duplicates_are_the_same_for_a_log_that_is_read_from_later_on() -> None:
+def test_a_log_read_from_a_later_offset_finds_the_same_duplicates() -> None:
     early, late = ControlLog(1), ControlLog(1, start=10)
     offsets = (5, 10 + DUPLICATE_WINDOW, 11 + 2 * DUPLICATE_WINDOW, 12 + 2 * DUPLICATE_WINDOW)
     for offset in offsets:
-        early.ask(offset, hold("a"))
+        early.append_command(offset, hold("a"))
         if offset >= late.start:
-            late.ask(offset, hold("a"))
+            late.append_command(offset, hold("a"))
     lowest, end = offsets[1], offsets[-1] + 1
     for log in (early, late):
         duplicate = [asked.first is not None for asked in log.between(lowest, end)]
         assert duplicate == [False, False, True]
 
 
-def test_an_unreadable_command_stops_until_a_void_that_was_read_too() -> None:
+def test_an_unreadable_command_stops_the_gate_until_its_void_is_read() -> None:
     log = ControlLog(1)
     spoil(log, 0)
-    log.ask(1, hold("a"))
-    log.ask(2, void("v", 0))
+    log.append_command(1, hold("a"))
+    log.append_command(2, void("v", 0))
     with pytest.raises(UnreadableCommandError, match="offset 0") as stopped:
         log.between(0, 2)
     assert stopped.value.offset == 0
@@ -111,9 +111,9 @@ def test_an_unreadable_command_stops_until_a_void_that_was_read_too() -> None:
     assert [asked.offset for asked in log.between(1, 2)] == [1]
 
 
-def test_a_void_names_only_what_stands_before_it() -> None:
+def test_a_void_only_applies_to_earlier_records() -> None:
     log = ControlLog(1)
-    log.ask(0, void("v", 1))
+    log.append_command(0, void("v", 1))
     spoil(log, 1)
     with pytest.raises(UnreadableCommandError):
         log.between(0, 2)
@@ -121,9 +121,9 @@ def test_a_void_names_only_what_stands_before_it() -> None:
 
 def test_a_void_with_the_id_of_another_command_has_no_effect() -> None:
     log = ControlLog(1)
-    log.ask(0, hold("a"))
+    log.append_command(0, hold("a"))
     spoil(log, 1)
-    log.ask(2, void("a", 1))
+    log.append_command(2, void("a", 1))
     with pytest.raises(UnreadableCommandError):
         log.between(0, 3)
 
@@ -131,14 +131,14 @@ def test_a_void_with_the_id_of_another_command_has_no_effect() -> None:
 def test_only_the_first_void_of_a_record_acts() -> None:
     log = ControlLog(1)
     spoil(log, 0)
-    log.ask(1, void("v", 0))
-    log.ask(2, void("w", 0))
+    log.append_command(1, void("v", 0))
+    log.append_command(2, void("w", 0))
     assert [asked.voids for asked in log.between(1, 3)] == [True, False]
 
 
 def test_a_command_of_a_later_version_is_unreadable() -> None:
     key, value = encode_command(hold("a"))
     log = ControlLog(1)
-    log.append(0, key, value.replace(b'"version":1', b'"version":2'))
+    log.append(0, key, value.replace(b'"version":1', b'"version":2'), NO_TIME)
     with pytest.raises(UnreadableCommandError, match="version"):
         log.between(0, 1)

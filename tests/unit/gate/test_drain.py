@@ -10,9 +10,10 @@ from holdfast.gate import (
     FlowHolds,
     GateSettings,
     HeldRow,
-    Moment,
+    Now,
     PartitionState,
     Step,
+    StepContext,
     Verdict,
 )
 
@@ -37,9 +38,8 @@ def state_of(*entries: Entry) -> PartitionState:
 
 
 def step_at(state: PartitionState, now: int = NOW) -> Step:
-    holds = FlowHolds()
-    holds.now = now
-    return Step(state, Moment("me", 1, holds, GateSettings()), [], held_end=100)
+    context = StepContext("me", 1, FlowHolds(), Now(0, now), GateSettings())
+    return Step(state, context, [], held_end=100)
 
 
 def row(source: int) -> HeldRow[None]:
@@ -59,7 +59,7 @@ def read(backlog: Backlog[None], state: PartitionState, *rows: tuple[bytes, int]
     reading.end(end)
 
 
-def test_rows_come_out_in_the_order_of_held() -> None:
+def test_rows_leave_in_the_order_of_held() -> None:
     state = state_of(draining(K, [1, 4]), draining(OTHER, [2, 3]))
     backlog: Backlog[None] = Backlog()
     read(backlog, state, (K, 1), (OTHER, 2), (OTHER, 3), (K, 4))
@@ -68,7 +68,7 @@ def test_rows_come_out_in_the_order_of_held() -> None:
     assert {each.verdict for each in drained} == {Verdict.PASS}
 
 
-def test_a_drain_does_not_end_because_held_ends_there() -> None:
+def test_a_drain_does_not_end_at_the_end_of_held() -> None:
     """Right after a commit the last rows may not be readable yet."""
     state = state_of(draining(K, [1, 2, 3]))
     backlog: Backlog[None] = Backlog()
@@ -83,7 +83,7 @@ def test_a_drain_does_not_end_because_held_ends_there() -> None:
     assert backlog.read(state) is not None, "there is a row to come"
 
 
-def test_nothing_readable_yet_is_no_end_either() -> None:
+def test_a_drain_does_not_end_while_held_is_not_readable_yet() -> None:
     state = state_of(draining(K, [1]))
     backlog: Backlog[None] = Backlog()
     read(backlog, state)
@@ -92,7 +92,7 @@ def test_nothing_readable_yet_is_no_end_either() -> None:
     assert K not in step.finish().changes.entries
 
 
-def test_a_step_that_was_thrown_away_gives_the_same_rows_again() -> None:
+def test_a_repeated_step_drains_the_same_rows() -> None:
     state = state_of(draining(K, [1, 2]))
     backlog: Backlog[None] = Backlog()
     read(backlog, state, (K, 1), (K, 2))
@@ -100,7 +100,7 @@ def test_a_step_that_was_thrown_away_gives_the_same_rows_again() -> None:
     assert step_at(state).drain(backlog) == first
 
 
-def test_rows_that_are_missing_stop_the_gate() -> None:
+def test_missing_held_rows_stop_the_gate() -> None:
     state = state_of(draining(K, [1, 2, 3]))
     backlog: Backlog[None] = Backlog()
     read(backlog, state, (K, 1), (K, 3))
@@ -108,7 +108,7 @@ def test_rows_that_are_missing_stop_the_gate() -> None:
         step_at(state).drain(backlog)
 
 
-def test_a_row_that_the_state_does_not_know_means_that_the_state_is_old() -> None:
+def test_an_uncounted_row_means_that_the_state_is_stale() -> None:
     state = state_of(draining(K, [1, 5]))
     backlog: Backlog[None] = Backlog()
     read(backlog, state, (K, 1), (K, 5))
@@ -118,13 +118,13 @@ def test_a_row_that_the_state_does_not_know_means_that_the_state_is_old() -> Non
 
 
 def test_only_a_step_without_events_drains() -> None:
-    holds = FlowHolds()
-    step = Step(state_of(), Moment("me", 1, holds, GateSettings()), [], held_end=0, end=101)
+    context = StepContext("me", 1, FlowHolds(), Now(0, 0), GateSettings())
+    step = Step(state_of(), context, [], held_end=0, end=101)
     with pytest.raises(RuntimeError):
         step.drain(Backlog())
 
 
-def test_a_key_with_many_rows_leaves_the_others_their_share() -> None:
+def test_a_key_with_many_rows_does_not_starve_other_keys() -> None:
     many = list(range(1, 80))
     state = state_of(draining(K, many), draining(OTHER, [80, 81]))
     backlog: Backlog[None] = Backlog()
@@ -143,7 +143,7 @@ def test_keys_with_many_rows_share_a_step() -> None:
     assert [each.row.source for each in drained] == [*ones[:5], *twos[:5]]
 
 
-def test_a_step_gives_out_about_as_many_bytes_as_it_may_and_at_least_a_row() -> None:
+def test_a_step_drains_about_its_byte_limit_and_at_least_one_row() -> None:
     state = state_of(draining(K, [1, 2, 3]))
     backlog: Backlog[None] = Backlog()
     read(backlog, state, (K, 1), (K, 2), (K, 3))
@@ -151,14 +151,14 @@ def test_a_step_gives_out_about_as_many_bytes_as_it_may_and_at_least_a_row() -> 
     assert len(step_at(state).drain(backlog, size=1)) == 1
 
 
-def test_a_pass_over_held_takes_no_more_rows_than_it_may() -> None:
+def test_a_pass_over_held_keeps_its_row_limit() -> None:
     state = state_of(draining(K, [1, 2, 3, 4, 5]))
     backlog: Backlog[None] = Backlog(rows=2)
     read(backlog, state, *((K, source) for source in range(1, 6)))
     assert [each.row.source for each in step_at(state).drain(backlog)] == [1, 2]
 
 
-def test_rows_of_all_keys_together_are_read_ahead_no_further_than_the_bytes_allow() -> None:
+def test_read_ahead_of_all_keys_together_keeps_the_byte_limit() -> None:
     """Keys that empty one after the other must not each add a whole pass to what waits."""
     state = state_of(draining(K, [1, 3, 5, 7]), draining(OTHER, [2, 4, 6, 8]))
     backlog: Backlog[None] = Backlog(size=3)
@@ -171,7 +171,7 @@ def test_rows_of_all_keys_together_are_read_ahead_no_further_than_the_bytes_allo
     assert sorted(waiting) == [1, 3, 4]
 
 
-def test_a_paced_key_is_read_a_second_ahead_and_not_read_again_meanwhile() -> None:
+def test_a_paced_key_is_read_one_second_ahead_and_only_once() -> None:
     state = state_of(draining(K, [1, 2, 3, 4], pace=2.0))
     backlog: Backlog[None] = Backlog()
     reading = backlog.read(state)
@@ -183,7 +183,7 @@ def test_a_paced_key_is_read_a_second_ahead_and_not_read_again_meanwhile() -> No
     assert [each.source for each in backlog.rows(state.entries[K])] == [1, 2]
 
 
-def test_a_slow_key_does_not_make_the_others_read_its_rows_again() -> None:
+def test_a_slow_key_does_not_cause_other_keys_to_be_read_twice() -> None:
     state = state_of(draining(K, [1, 50], pace=0.5), draining(OTHER, [2, 60]))
     backlog: Backlog[None] = Backlog()
     read(backlog, state, (K, 1), (OTHER, 2))
@@ -195,7 +195,7 @@ def test_a_slow_key_does_not_make_the_others_read_its_rows_again() -> None:
     assert (reading.start, reading.keys) == (100, {OTHER})
 
 
-def test_the_rows_of_a_held_key_that_are_not_dead_are_not_read() -> None:
+def test_only_dead_lettered_rows_of_a_held_key_are_read() -> None:
     held = draining(K, [1, 2, 3], state=KeyState.HELD, dead_through=1)
     state = state_of(held)
     backlog: Backlog[None] = Backlog()
@@ -205,7 +205,7 @@ def test_the_rows_of_a_held_key_that_are_not_dead_are_not_read() -> None:
     assert (drained.row.source, drained.verdict) == (1, Verdict.DEAD)
 
 
-def test_rows_read_while_draining_stay_when_the_key_is_held_again() -> None:
+def test_rows_read_during_a_drain_stay_held_after_a_new_hold() -> None:
     state = state_of(draining(K, [1, 2, 3], dead_through=1))
     backlog: Backlog[None] = Backlog()
     read(backlog, state, (K, 1), (K, 2), (K, 3))
@@ -213,7 +213,7 @@ def test_rows_read_while_draining_stay_when_the_key_is_held_again() -> None:
     assert [each.row.source for each in step_at(held).drain(backlog)] == [1]
 
 
-def test_dead_letters_cost_no_tokens() -> None:
+def test_dead_letters_use_no_pace_tokens() -> None:
     state = state_of(draining(K, [1, 2, 3, 4, 5], dead_through=2, pace=2.0))
     backlog: Backlog[None] = Backlog()
     read(backlog, state, *((K, source) for source in range(1, 6)))
@@ -224,7 +224,7 @@ def test_dead_letters_cost_no_tokens() -> None:
     assert len(step_at(state, NOW + 1_500).drain(backlog)) == 1
 
 
-def test_pace_never_saves_up_more_than_a_second() -> None:
+def test_pace_never_accumulates_more_than_a_second() -> None:
     flow = Flow()
     flow.hold(K)
     flow.send(K, 30)
@@ -241,7 +241,7 @@ def test_pace_never_saves_up_more_than_a_second() -> None:
         assert len(flow.processed()) == out
 
 
-def test_a_pace_below_one_a_second_still_gets_there() -> None:
+def test_a_pace_below_one_per_second_makes_progress() -> None:
     flow = Flow()
     flow.hold(K)
     flow.send(K, 3)
@@ -254,7 +254,7 @@ def test_a_pace_below_one_a_second_still_gets_there() -> None:
     assert len(flow.processed()) == 2
 
 
-def test_a_restart_gives_no_tokens_away() -> None:
+def test_restart_grants_no_pace_tokens() -> None:
     flow = Flow()
     flow.hold(K)
     flow.send(K, 9)
@@ -270,7 +270,7 @@ def test_a_restart_gives_no_tokens_away() -> None:
     assert len(flow.processed()) == 1
 
 
-def test_the_oldest_event_is_that_of_the_first_row_left() -> None:
+def test_the_oldest_event_is_the_first_remaining_row() -> None:
     flow = Flow()
     flow.hold(K)
     for time in (30, 10, 20):

@@ -24,7 +24,7 @@ def test_a_held_keys_event_is_held_where_it_is_found() -> None:
     assert (entry.foreign, entry.reason) == (True, "disputed")
 
 
-def test_its_own_cut_is_where_its_step_began() -> None:
+def test_a_foreign_partition_journals_its_own_cut() -> None:
     flow = Flow(partitions=2)
     flow.send(K, 3, partition=AWAY)
     flow.batch()
@@ -35,7 +35,7 @@ def test_its_own_cut_is_where_its_step_began() -> None:
     assert flow.journal(AWAY)[-1].cut == kept[0]
 
 
-def test_the_keys_commands_act_there_from_then_on() -> None:
+def test_later_commands_of_the_key_act_in_the_foreign_partition() -> None:
     flow = Flow(partitions=2)
     flow.hold(K)
     kept = flow.send(K, 2, partition=AWAY)
@@ -52,7 +52,7 @@ def test_the_keys_commands_act_there_from_then_on() -> None:
     assert flow.outcomes(AWAY) == ["held", "updated", "dead-lettered", "released", "drained"]
 
 
-def test_without_an_event_there_the_other_partition_says_nothing() -> None:
+def test_a_partition_without_events_of_the_key_journals_nothing() -> None:
     flow = Flow(partitions=2)
     flow.hold(K)
     flow.keep()
@@ -61,7 +61,7 @@ def test_without_an_event_there_the_other_partition_says_nothing() -> None:
     assert flow.outcomes(AWAY) == []
 
 
-def test_it_expires_there_too() -> None:
+def test_a_hold_expires_in_the_foreign_partition_too() -> None:
     flow = Flow(partitions=2)
     flow.hold(K, expires_at=flow.now + 10)
     kept = flow.send(K, partition=AWAY)
@@ -74,7 +74,7 @@ def test_it_expires_there_too() -> None:
     assert flow.processed(AWAY) == kept + after
 
 
-def test_a_new_process_knows_the_holds_of_all_partitions() -> None:
+def test_a_restarted_process_knows_the_holds_of_all_partitions() -> None:
     flow = Flow(partitions=2)
     flow.hold(K)
     flow.keep()
@@ -84,26 +84,26 @@ def test_a_new_process_knows_the_holds_of_all_partitions() -> None:
     assert flow.held(AWAY) == kept
 
 
-def test_a_hold_that_its_own_partition_has_not_taken_yet_counts_all_the_same() -> None:
+def test_a_hold_counts_before_its_home_partition_has_taken_it() -> None:
     flow = Flow(partitions=2)
     flow.hold(K)
-    moment = flow.driver.moment(flow.now)
+    context = flow.driver.context(flow.time)
     kept = flow.send(K, partition=AWAY)
-    flow.driver.step(AWAY, moment, end=1)
+    flow.driver.step(AWAY, context, end=1)
     assert flow.held(AWAY) == kept
 
 
-def test_nor_does_a_restart_between_the_partitions_steps_lose_it() -> None:
+def test_a_restart_between_partition_steps_keeps_the_hold() -> None:
     flow = Flow(partitions=2)
     flow.hold(K)
-    flow.driver.step(AWAY, flow.driver.moment(flow.now))
+    flow.driver.step(AWAY, flow.driver.context(flow.time))
     flow.restart()
     kept = flow.send(K, partition=AWAY)
     flow.batch()
     assert flow.held(AWAY) == kept
 
 
-def test_a_draining_key_does_not_hold_elsewhere() -> None:
+def test_a_draining_key_is_not_held_in_other_partitions() -> None:
     flow = Flow(partitions=2)
     flow.hold(K)
     flow.send(K)
@@ -115,7 +115,7 @@ def test_a_draining_key_does_not_hold_elsewhere() -> None:
     assert flow.processed(AWAY) == passed
 
 
-def test_an_overflow_there_is_explained_by_an_entry() -> None:
+def test_an_overflow_in_a_foreign_partition_has_an_entry() -> None:
     flow = Flow(partitions=2, overflow="dead-letter", flow_events=1)
     flow.hold(K)
     flow.send(K)

@@ -1,5 +1,7 @@
 """Limits: what is too much, where it begins and ends, and what then happens."""
 
+from typing import Any
+
 import pytest
 from tests.unit.gate.flow import Flow
 
@@ -20,11 +22,12 @@ def over_limit(flow: Flow) -> None:
 @pytest.mark.parametrize(
     "limits", [{"key_events": 2}, {"key_bytes": 20}, {"flow_events": 2}, {"flow_bytes": 20}]
 )
-def test_each_limit_blocks_at_its_value(limits: dict[str, int]) -> None:
+def test_each_limit_blocks_at_its_value(limits: dict[str, Any]) -> None:
     flow = Flow(**limits)
     over_limit(flow)
     assert not flow.batch()
-    roomy = Flow(**{name: value + 1 for name, value in limits.items()})
+    more: dict[str, Any] = {name: value + 1 for name, value in limits.items()}
+    roomy = Flow(**more)
     over_limit(roomy)
     assert roomy.batch()
 
@@ -32,7 +35,7 @@ def test_each_limit_blocks_at_its_value(limits: dict[str, int]) -> None:
 @pytest.mark.parametrize(
     "limits", [{"key_events": 2}, {"key_bytes": 20}, {"flow_events": 2}, {"flow_bytes": 20}]
 )
-def test_each_limit_dead_letters_at_its_value(limits: dict[str, int]) -> None:
+def test_each_limit_dead_letters_at_its_value(limits: dict[str, Any]) -> None:
     flow = Flow(overflow="dead-letter", **limits)
     over_limit(flow)
     beyond = flow.send(K)
@@ -40,7 +43,7 @@ def test_each_limit_dead_letters_at_its_value(limits: dict[str, int]) -> None:
     assert flow.dlq() == beyond
 
 
-def test_a_keys_limit_concerns_that_key_and_the_flows_limit_all() -> None:
+def test_a_key_limit_affects_that_key_and_a_flow_limit_all_keys() -> None:
     one = Flow(overflow="dead-letter", key_events=2)
     whole = Flow(overflow="dead-letter", flow_events=2)
     for flow in (one, whole):
@@ -69,7 +72,7 @@ def test_the_flows_limit_counts_all_partitions_and_is_journalled_in_each() -> No
     assert flow.outcomes(0)[-1] == flow.outcomes(1)[-1] == "overflow-ended"
 
 
-def test_overflow_is_journalled_once_also_through_a_restart() -> None:
+def test_overflow_is_journalled_once_even_after_a_restart() -> None:
     flow = Flow(key_events=2)
     over_limit(flow)
     flow.keep(2)
@@ -82,6 +85,19 @@ def test_overflow_is_journalled_once_also_through_a_restart() -> None:
     flow.release(K)
     flow.keep(3)
     assert flow.outcomes()[2:] == ["released", "overflow-ended", "drained"]
+
+
+def test_overflow_of_a_key_that_is_held_again_in_one_step_is_ended_once() -> None:
+    flow = Flow(overflow="dead-letter", key_events=2)
+    over_limit(flow)
+    flow.keep()
+    flow.dead_letter(K)
+    flow.keep(2)  # all rows have left, and the end of the overflow is due
+    flow.release(K)
+    flow.hold(K)
+    flow.keep()
+    assert flow.outcomes()[3:] == ["released", "overflow-ended", "drained", "held"]
+    assert not journal_is_due(flow.driver.states, flow.settings)
 
 
 def test_overflow_ends_when_some_rows_have_left() -> None:
@@ -97,7 +113,7 @@ def test_overflow_ends_when_some_rows_have_left() -> None:
 
 
 @pytest.mark.parametrize("policy", ["block", "dead-letter"])
-def test_a_change_of_limits_acts_on_what_is_held_already(policy: Overflow) -> None:
+def test_changed_limits_apply_to_events_already_held(policy: Overflow) -> None:
     flow = Flow(overflow=policy)
     over_limit(flow)
     flow.change(overflow=policy, key_events=1)
@@ -115,7 +131,7 @@ def test_a_change_of_limits_acts_on_what_is_held_already(policy: Overflow) -> No
     ]  # fmt: skip
 
 
-def test_the_block_says_why() -> None:
+def test_a_blocked_flow_reports_the_reason() -> None:
     flow = Flow(key_events=2)
     over_limit(flow)
     why = blocked(flow.driver.states, flow.settings)
@@ -123,9 +139,8 @@ def test_the_block_says_why() -> None:
     assert "customer-7" in why
 
 
-def test_a_step_is_due_until_the_journal_has_said_what_changed() -> None:
-    for limits in ({"key_events": 2}, {"flow_events": 2}):
-        flow = Flow(**limits)
+def test_a_step_is_due_until_changes_are_journalled() -> None:
+    for flow in (Flow(key_events=2), Flow(flow_events=2)):
 
         def due(flow: Flow = flow) -> bool:
             return journal_is_due(flow.driver.states, flow.settings)
@@ -141,7 +156,7 @@ def test_a_step_is_due_until_the_journal_has_said_what_changed() -> None:
         assert not due()
 
 
-def test_a_new_event_of_a_draining_key_counts_too() -> None:
+def test_new_events_of_a_draining_key_count_towards_limits() -> None:
     flow = Flow(overflow="dead-letter", key_events=2)
     over_limit(flow)
     flow.release(K, pace=0.001)
@@ -150,7 +165,7 @@ def test_a_new_event_of_a_draining_key_counts_too() -> None:
     assert flow.dlq() == beyond
 
 
-def test_settings_are_those_of_the_flows_definition_and_differ_by_digest() -> None:
+def test_settings_follow_the_flow_definition_and_have_distinct_digests() -> None:
     limits = Limits(key_events=7)
     flow = FlowDefinition(
         name="orders", partitions=1, created_at=0, overflow="dead-letter", limits=limits,

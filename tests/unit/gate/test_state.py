@@ -2,12 +2,14 @@
 
 import pickle
 import random
+from typing import Any
 
 import pytest
 from tests.unit.gate.flow import Flow
 
 from holdfast.errors import GateStoppedError, StaleStateError
 from holdfast.flows.commands import Hold
+from holdfast.flows.journal import Outcome
 from holdfast.flows.status import Active, Entry, KeyState, Position
 from holdfast.gate import (
     Changes,
@@ -15,11 +17,12 @@ from holdfast.gate import (
     FlowHolds,
     GateSettings,
     KeysOfInterest,
-    Moment,
+    Now,
     PartitionState,
     Recount,
     StatusReader,
     Step,
+    StepContext,
     Verdict,
 )
 
@@ -27,23 +30,23 @@ K = b"customer-7"
 OTHER = b"customer-8"
 
 
-def moment_of(*commands: Hold, now: int = 10) -> tuple[Moment, ControlLog]:
+def moment_of(*commands: Hold, now: int = 10) -> tuple[StepContext, ControlLog]:
     control, holds = ControlLog(1), FlowHolds()
     for offset, command in enumerate(commands):
-        control.ask(offset, command)
-    holds.advance(control, len(commands), now)
-    return Moment("me", 1, holds, GateSettings()), control
+        control.append_command(offset, command)
+    holds.advance(control, len(commands), now, [PartitionState.first(0, 0, 0)])
+    return StepContext("me", 1, holds, Now(now, now), GateSettings()), control
 
 
-def hold(key: bytes, identity: str, **fields: int) -> Hold:
+def hold(key: bytes, identity: str, **fields: Any) -> Hold:
     return Hold(id=identity, actor="ana", at=1, key=key, **fields)
 
 
 def test_a_step_changes_nothing_until_its_changes_are_applied() -> None:
-    moment, control = moment_of(hold(K, "1", expires_at=99))
+    context, control = moment_of(hold(K, "1", expires_at=99))
     state = PartitionState.first(0, 0, 0)
     before = pickle.dumps(state)
-    step = Step(state, moment, control.between(0, 1), held_end=0, end=2)
+    step = Step(state, context, control.between(0, 1), held_end=0, end=2)
     assert step.decide([K, K], [0, 1], [1, 1], [0, 0]) == bytes([Verdict.HOLD, Verdict.HOLD])
     changes = step.finish().changes
     assert pickle.dumps(state) == before
@@ -52,19 +55,19 @@ def test_a_step_changes_nothing_until_its_changes_are_applied() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_steps_that_only_count_change_the_state_as_one_or_one_by_one_alike(seed: int) -> None:
+def test_merged_counting_steps_give_the_same_state_as_single_ones(seed: int) -> None:
     source = random.Random(seed)
     keys = [b"%d" % number for number in range(6)]
-    moment, control = moment_of(*(hold(key, key.decode(), expires_at=99) for key in keys[:4]))
+    context, control = moment_of(*(hold(key, key.decode(), expires_at=99) for key in keys[:4]))
     state = PartitionState.first(0, 0, 0)
-    state.apply(Step(state, moment, control.between(0, 4), held_end=0).finish().changes)
+    state.apply(Step(state, context, control.between(0, 4), held_end=0).finish().changes)
     follower = pickle.loads(pickle.dumps(state))
     merged: Changes | None = None
     for number in range(source.randint(1, 5)):
         start = state.position.offset
         shown = [source.choice(keys) for _ in range(source.randrange(6))]
         offsets = list(range(start, start + len(shown)))
-        step = Step(state, moment, [], held_end=10 * number, end=start + 6)
+        step = Step(state, context, [], held_end=10 * number, end=start + 6)
         step.decide(shown, offsets, [3] * len(shown), offsets)
         changes = step.finish().changes
         assert changes.only_count
@@ -77,29 +80,29 @@ def test_steps_that_only_count_change_the_state_as_one_or_one_by_one_alike(seed:
     assert list(follower.uncounted.items()) == list(state.uncounted.items())
 
 
-def test_a_step_that_decides_does_not_only_count() -> None:
-    moment, control = moment_of(hold(K, "1"))
-    step = Step(PartitionState.first(0, 0, 0), moment, control.between(0, 1), held_end=0, end=2)
+def test_a_step_with_decisions_is_not_a_counting_step() -> None:
+    context, control = moment_of(hold(K, "1"))
+    step = Step(PartitionState.first(0, 0, 0), context, control.between(0, 1), held_end=0, end=2)
     step.decide([K], [0], [1], [0])
     assert not step.finish().changes.only_count
 
 
-def test_changes_are_applied_once_and_in_turn() -> None:
-    moment, _ = moment_of()
+def test_changes_are_applied_once_and_in_step_order() -> None:
+    context, _ = moment_of()
     state = PartitionState.first(0, 0, 0)
-    changes = Step(state, moment, [], held_end=0, end=1).finish().changes
+    changes = Step(state, context, [], held_end=0, end=1).finish().changes
     state.apply(changes)
     with pytest.raises(StaleStateError):
         state.apply(changes)
 
 
-def test_a_task_and_the_driver_come_to_the_same_state() -> None:
-    moment, control = moment_of(hold(K, "1"))
+def test_a_task_and_the_driver_compute_the_same_state() -> None:
+    context, control = moment_of(hold(K, "1"))
     driver = PartitionState.first(0, 0, 0)
     task = pickle.loads(pickle.dumps(driver))
     for end in (2, 4):
         commands = control.between(task.position.control, 1)
-        step = Step(task, pickle.loads(pickle.dumps(moment)), commands, held_end=0, end=end)
+        step = Step(task, pickle.loads(pickle.dumps(context)), commands, held_end=0, end=end)
         step.decide([K, K], [end - 2, end - 1], [1, 1], [0, 0])
         changes = pickle.loads(pickle.dumps(step.finish().changes))
         task.apply(changes)
@@ -107,51 +110,51 @@ def test_a_task_and_the_driver_come_to_the_same_state() -> None:
     assert (driver.position, driver.entries) == (task.position, task.entries)
 
 
-def test_an_idle_step_says_so() -> None:
-    moment, _ = moment_of()
+def test_a_step_without_changes_is_idle() -> None:
+    context, _ = moment_of()
     state = PartitionState.first(0, 0, 0)
-    first = Step(state, moment, [], held_end=0).finish()
+    first = Step(state, context, [], held_end=0).finish()
     assert not first.idle, "it makes this process the owner, and journals the settings"
     state.apply(first.changes)
-    assert Step(state, moment, [], held_end=0).finish().idle
-    assert not Step(state, moment, [], held_end=0, end=1).finish().idle
+    assert Step(state, context, [], held_end=0).finish().idle
+    assert not Step(state, context, [], held_end=0, end=1).finish().idle
 
 
-def test_events_outside_of_the_steps_range_are_refused() -> None:
-    moment, _ = moment_of()
+def test_events_outside_the_range_of_a_step_are_refused() -> None:
+    context, _ = moment_of()
     state = PartitionState.first(0, 5, 0)
     for offsets in ([4], [8], [5, 8]):
-        step = Step(state, moment, [], held_end=0, end=8)
+        step = Step(state, context, [], held_end=0, end=8)
         with pytest.raises(StaleStateError):
             step.decide([K] * len(offsets), offsets, offsets, offsets)
-    step = Step(state, moment, [], held_end=0, end=8)
+    step = Step(state, context, [], held_end=0, end=8)
     step.decide([K], [6], [1], [0])
     with pytest.raises(StaleStateError):
         step.decide([K], [6], [1], [0])
     with pytest.raises(StaleStateError):
-        Step(state, moment, [], held_end=0, end=4)
+        Step(state, context, [], held_end=0, end=4)
 
 
-def test_control_never_goes_back() -> None:
-    moment, _ = moment_of()
+def test_the_control_offset_never_goes_back() -> None:
+    context, _ = moment_of()
     with pytest.raises(StaleStateError, match="again"):
-        Step(PartitionState.first(0, 0, 1), moment, [], held_end=0)
+        Step(PartitionState.first(0, 0, 1), context, [], held_end=0)
 
 
-def test_holds_do_not_go_back_when_an_older_end_is_read() -> None:
-    moment, control = moment_of(hold(K, "1"), hold(OTHER, "2"))
-    moment.holds.advance(control, 1, 10)
-    assert moment.holds.through == 2
-    assert set(moment.holds) == {K, OTHER}
+def test_holds_stay_when_an_older_end_of_the_control_log_is_read() -> None:
+    context, control = moment_of(hold(K, "1"), hold(OTHER, "2"))
+    context.holds.advance(control, 1, 10, [PartitionState.first(0, 0, 0)])
+    assert context.holds.through == 2
+    assert set(context.holds) == {K, OTHER}
 
 
-def test_a_loss_is_accepted_only_where_there_is_one_and_journalled() -> None:
-    moment, _ = moment_of()
+def test_an_accepted_loss_must_exist_and_is_journalled() -> None:
+    context, _ = moment_of()
     state = PartitionState.first(0, 5, 0)
     for start in (4, 5):
         with pytest.raises(GateStoppedError):
-            Step(state, moment, [], held_end=0).accept_loss(start)
-    step = Step(state, moment, [], held_end=0)
+            Step(state, context, [], held_end=0).accept_loss(start)
+    step = Step(state, context, [], held_end=0)
     step.accept_loss(9)
     result = step.finish()
     assert result.position.offset == 9
@@ -159,7 +162,7 @@ def test_a_loss_is_accepted_only_where_there_is_one_and_journalled() -> None:
     assert (record.outcome, record.cut, record.lost_until) == ("loss-accepted", 5, 9)
 
 
-def test_counts_that_are_not_in_status_are_counted_again_at_start() -> None:
+def test_counts_missing_in_status_are_recounted_at_start() -> None:
     flow = Flow()
     flow.hold(K)
     flow.keep()
@@ -174,26 +177,26 @@ def test_counts_that_are_not_in_status_are_counted_again_at_start() -> None:
     assert (before.events, before.bytes, before.oldest) == (3, 21, 42)
 
 
-def test_counts_can_be_published_and_then_nothing_is_counted_again() -> None:
-    moment, control = moment_of(hold(K, "1"), hold(OTHER, "2"))
+def test_published_counts_need_no_recount() -> None:
+    context, control = moment_of(hold(K, "1"), hold(OTHER, "2"))
     state = PartitionState.first(0, 0, 0)
-    state.apply(Step(state, moment, control.between(0, 2), held_end=0).finish().changes)
-    step = Step(state, moment, [], held_end=7, end=2)
+    state.apply(Step(state, context, control.between(0, 2), held_end=0).finish().changes)
+    step = Step(state, context, [], held_end=7, end=2)
     step.decide([K, OTHER], [0, 1], [1, 1], [0, 0])
     result = step.finish()
     assert (result.status, result.position.counted_from) == ((), 7)
     state.apply(result.changes)
-    result = Step(state, moment, [], held_end=9).finish(publish=1)
+    result = Step(state, context, [], held_end=9).finish(publish=1)
     assert [entry.key for entry in result.status if isinstance(entry, Entry)] == [K]
     assert result.position.counted_from == 7
     state.apply(result.changes)
-    result = Step(state, moment, [], held_end=9).finish(publish=1)
+    result = Step(state, context, [], held_end=9).finish(publish=1)
     state.apply(result.changes)
     assert state.position.counted_from == -1
     assert Recount(state.position, state.entries.values()).complete
 
 
-def test_a_recount_is_complete_only_when_the_last_held_row_was_seen() -> None:
+def test_a_recount_is_complete_only_after_the_last_held_row() -> None:
     entry = Entry(key=K, state=KeyState.HELD, command_id="1", actor="ana", since=0, cut=0,
                   held_from=0, drained_through=-1, events=1, bytes=1, oldest=5,
                   counted_through=0)  # fmt: skip
@@ -212,7 +215,7 @@ def test_a_recount_is_complete_only_when_the_last_held_row_was_seen() -> None:
     assert recount.counted == {K}
 
 
-def test_status_is_read_until_the_position_of_the_committed_step() -> None:
+def test_status_is_read_up_to_the_position_of_the_committed_step() -> None:
     entry = Entry(key=K, state=KeyState.HELD, command_id="1", actor="ana", since=0, cut=0,
                   held_from=0, drained_through=-1)  # fmt: skip
     reader = StatusReader()
@@ -237,8 +240,8 @@ def test_the_trim_point_never_passes_a_row_that_is_needed() -> None:
     flow.batch()
 
     def trim_point() -> int:
-        moment = flow.driver.moment(flow.now)
-        flow.driver.step(0, moment, trim=True)
+        context = flow.driver.context(flow.time)
+        flow.driver.step(0, context, trim=True)
         return flow.driver.states[0].position.trim
 
     assert trim_point() == 0
@@ -253,14 +256,14 @@ def test_the_trim_point_never_passes_a_row_that_is_needed() -> None:
     assert trim_point() == flow.kafka.held_end[0]
 
 
-def test_the_trim_point_does_not_go_back_when_an_older_end_is_read() -> None:
-    moment, _ = moment_of()
+def test_the_trim_point_stays_when_an_older_end_of_held_is_read() -> None:
+    context, _ = moment_of()
     state = PartitionState.first(0, 0, 0)
-    state.apply(Step(state, moment, [], held_end=9).finish(trim=True).changes)
-    assert Step(state, moment, [], held_end=4).finish(trim=True).position.trim == 9
+    state.apply(Step(state, context, [], held_end=9).finish(trim=True).changes)
+    assert Step(state, context, [], held_end=4).finish(trim=True).position.trim == 9
 
 
-def test_a_new_hold_does_not_count_rows_of_an_earlier_episode() -> None:
+def test_a_new_hold_does_not_count_rows_of_an_earlier_hold() -> None:
     """The end of held that a hold begins with may be an old one, from before those rows."""
     flow = Flow()
     flow.hold(K)
@@ -269,7 +272,7 @@ def test_a_new_hold_does_not_count_rows_of_an_earlier_episode() -> None:
     flow.release(K)
     flow.keep(2)
     flow.hold(K)
-    flow.driver._held_end = lambda _: 0  # type: ignore[method-assign]
+    flow.driver._held_end = lambda p: 0  # type: ignore[method-assign]
     later = flow.send(K)
     flow.batch()
     flow.restart()
@@ -278,21 +281,22 @@ def test_a_new_hold_does_not_count_rows_of_an_earlier_episode() -> None:
     assert flow.processed() == earlier + later
 
 
-def test_wake_at_is_the_next_expiry_or_paced_row() -> None:
+def test_next_expiry_and_next_paced_row_are_found_without_a_scan_of_all_keys() -> None:
     flow = Flow()
     state = flow.driver.states[0]
-    assert state.wake_at() is None
+    assert (state.next_expiry(), state.next_paced()) == (None, None)
     flow.hold(K, expires_at=flow.now + 5_000)
     flow.hold(OTHER, expires_at=flow.now + 9_000)
     flow.send(K, 2)
     flow.batch()
-    assert state.wake_at() == flow.now + 5_000
+    assert (state.next_expiry(), state.next_paced()) == (flow.now + 5_000, None)
     flow.release(K, pace=4)
     flow.keep()
-    assert state.wake_at() == flow.now + 250
+    assert state.next_expiry() == flow.now + 9_000
+    assert state.next_paced() == flow.time.monotonic + 250
     flow.hold(K)
     flow.keep()
-    assert state.wake_at() == flow.now + 9_000
+    assert (state.next_expiry(), state.next_paced()) == (flow.now + 9_000, None)
 
 
 def test_dead_letters_of_a_paced_key_are_due_at_once() -> None:
@@ -303,7 +307,7 @@ def test_dead_letters_of_a_paced_key_are_due_at_once() -> None:
     flow.dead_letter(K)
     flow.release(K, pace=0.001)
     flow.keep()
-    assert flow.driver.states[0].wake_at() == flow.now
+    assert flow.driver.states[0].next_paced() == flow.time.monotonic
 
 
 def test_only_keys_of_interest_need_a_decision() -> None:
@@ -314,7 +318,7 @@ def test_only_keys_of_interest_need_a_decision() -> None:
     flow.release(K)
     flow.hold(OTHER)
     driver = flow.driver
-    driver.moment(flow.now)
+    driver.context(flow.time)
     interest = KeysOfInterest(driver.states, driver.holds)
     assert set(interest) == {K, OTHER}
     assert K in interest
@@ -332,11 +336,32 @@ def test_a_step_looks_only_at_entries_that_change() -> None:
 
         __iter__ = keys = values = items = copy = _all  # type: ignore[assignment]
 
-    moment, control = moment_of(*(hold(b"%d" % n, str(n)) for n in range(100)))
+    context, control = moment_of(*(hold(b"%d" % n, str(n)) for n in range(100)))
     state = PartitionState.first(0, 0, 0)
-    state.apply(Step(state, moment, control.between(0, 100), held_end=0).finish().changes)
+    state.apply(Step(state, context, control.between(0, 100), held_end=0).finish().changes)
     state.entries = Entries(state.entries)
-    step = Step(state, moment, [], held_end=0, end=2)
+    step = Step(state, context, [], held_end=0, end=2)
     step.decide([b"1", b"x"], [0, 1], [1, 1], [0, 0])
     state.apply(step.finish().changes)
     assert state.events == 1
+
+
+def test_only_a_step_that_follows_a_new_leader_changes_the_epoch() -> None:
+    context, control = moment_of()
+    state = PartitionState.first(0, 7, 0)
+    step = Step(state, context, [], held_end=0)
+    step.follow_epoch(4)
+    assert not step.finish().idle
+    state.apply(step.finish().changes)
+    state.apply(Step(state, context, control.between(0, 0), held_end=0, end=9).finish().changes)
+    assert (state.position.offset, state.position.epoch) == (9, 4)
+
+
+def test_an_accepted_truncation_is_journalled_and_keeps_the_position() -> None:
+    context, _ = moment_of()
+    step = Step(PartitionState.first(0, 7, 0), context, [], held_end=0)
+    step.follow_epoch(4, cut_back_to=5)
+    result = step.finish()
+    (accepted,) = [each for each in result.journal if each.outcome is Outcome.LOSS_ACCEPTED]
+    assert accepted.lost_until == result.position.offset == 7
+    assert "cut back to 5" in accepted.note

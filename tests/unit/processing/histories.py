@@ -43,7 +43,7 @@ class Ownership:
     done: int
     """Everything below it is finished."""
     covered: int
-    """What the strategy at work has committed, or where it began."""
+    """The committed offset of the current strategy, or its start."""
     finished: set[int] = field(default_factory=set)
     settled: set[int] = field(default_factory=set)
 
@@ -117,7 +117,7 @@ class World:
         self.events: Counter[str] = Counter()
         self.outside_pauses: set[Partition] = set()
         owned_pauses = self.rng.random() < 0.5
-        make: type[ScriptedConsumer] = RandomOwnedConsumer if owned_pauses else RandomConsumer
+        make: type[RandomConsumer] = RandomOwnedConsumer if owned_pauses else RandomConsumer
         self.consumer: Any = make(PARTITIONS)
         self.consumer.world = self
         for partition in PARTITIONS:
@@ -130,7 +130,7 @@ class World:
                 self.consumer, TOPIC, self.factory, policy, now=self.now, sleep=self.sleep
             )
         else:
-            arroyo.processing.processor.time = types.SimpleNamespace(  # type: ignore[attr-defined]
+            arroyo.processing.processor.time = types.SimpleNamespace(  # type: ignore[assignment,attr-defined]
                 time=self.now, sleep=self.sleep
             )
             self.processor = arroyo.processing.processor.StreamProcessor(
@@ -160,7 +160,7 @@ class World:
         return [p for p in partitions if self.rng.random() < 0.5]
 
     def event(self) -> None:
-        """What happens in a poll, before it looks for a message."""
+        """Events of a poll before it returns a message."""
         if not self.chance(0.35):
             return
         event = self.rng.choice(
@@ -245,7 +245,7 @@ class RandomConsumer(ScriptedConsumer):
         return super().commit_offsets()
 
     def assert_outside_pauses_stand(self) -> None:
-        """Not promised: pauses of others cannot be told apart here."""
+        """Not promised: pauses of other owners cannot be distinguished here."""
 
 
 class RandomOwnedConsumer(RandomConsumer, OwnedScriptedConsumer):

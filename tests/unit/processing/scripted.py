@@ -1,4 +1,4 @@
-"""A consumer in memory that follows a script, and strategies that do as they are told.
+"""A consumer in memory that follows a script, and strategies under the test's control.
 
 The same test runs over both loops: ours and sentry-arroyo's. Where sentry-arroyo's breaks a
 promise, the test says how, and fails if it stops doing so.
@@ -34,7 +34,7 @@ WHEN = datetime(2026, 1, 1)
 
 
 class PromiseBrokenError(Exception):
-    """What a loop must never do, and did."""
+    """The loop has broken a promise."""
 
 
 class ScriptedConsumer(Consumer[int]):
@@ -162,7 +162,7 @@ class ScriptedConsumer(Consumer[int]):
 
 
 class OwnedScriptedConsumer(ScriptedConsumer, OwnedPausesConsumer[int]):
-    """The same with pauses by owner, as our own backend has them."""
+    """A scripted consumer with pauses by owner, like our own backend."""
 
     def __init__(self, partitions: Iterable[Partition], messages: int = 10) -> None:
         super().__init__(partitions, messages)
@@ -188,7 +188,7 @@ class OwnedScriptedConsumer(ScriptedConsumer, OwnedPausesConsumer[int]):
 
 
 class ScriptedStrategy(ProcessingStrategy[int]):
-    """Accepts while it has room, finishes when told to, and commits what it has finished."""
+    """Accepts messages while it has room, finishes them on request, and commits them."""
 
     def __init__(self, factory: "ScriptedFactory", commit: Commit) -> None:
         self.factory = factory
@@ -312,7 +312,7 @@ class Loop:
         raise PromiseBrokenError(f"not in {turns} turns: {what}")
 
     def run_into_backpressure(self, accept: int = 0) -> None:
-        """Accept so many messages, then refuse until everything assigned is paused."""
+        """Accept this many messages, then refuse until all assigned partitions are paused."""
         self.factory.room = accept
         self.until(
             lambda: (

@@ -21,7 +21,7 @@ from holdfast.processing.dead_letters import InvalidCounts
 
 
 class MemoryDlq(DlqProducer[int]):
-    """Keeps what is produced. Futures are done at once unless it is told to hold them."""
+    """Keeps the produced messages. Futures are done at once unless the test holds them."""
 
     def __init__(self) -> None:
         self.produced: list[tuple[Partition, int]] = []
@@ -105,7 +105,7 @@ def test_assigning_other_partitions_does_not_reset_the_count(loop: Loop) -> None
 
 
 @fails_on_sentry_arroyo(PromiseBrokenError, "p0: lost")
-def test_dead_letter_that_is_received_again_is_not_sent_or_counted_again(loop: Loop) -> None:
+def test_a_dead_letter_received_again_is_not_sent_or_counted_again(loop: Loop) -> None:
     dlq = MemoryDlq()
     start(loop, dlq, limit=DlqLimit(max_consecutive_count=1), messages=3)
     loop.factory.finishes_at_once = loop.factory.finishes_in_join = False
@@ -117,7 +117,7 @@ def test_dead_letter_that_is_received_again_is_not_sent_or_counted_again(loop: L
     assert dlq.produced == [(P0, 1)]
 
 
-def test_messages_received_again_are_remembered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_received_again_are_kept_once(monkeypatch: pytest.MonkeyPatch) -> None:
     loop = Loop("holdfast", monkeypatch)
     start(loop, MemoryDlq(), messages=3)
     loop.factory.finishes_at_once = loop.factory.finishes_in_join = False
@@ -128,7 +128,9 @@ def test_messages_received_again_are_remembered_once(monkeypatch: pytest.MonkeyP
     assert [message.offset for message in states[P0].in_flight] == [0, 1, 2]
 
 
-def test_late_commit_of_a_closed_strategy_forgets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_commit_of_a_closed_strategy_drops_no_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     loop = Loop("holdfast", monkeypatch)
     dlq = MemoryDlq()
     start(loop, dlq, messages=3)
@@ -157,7 +159,7 @@ def test_commit_waits_for_the_dead_letters_below_it(loop: Loop) -> None:
 
 
 @holds_on_both
-def test_dead_letter_that_cannot_be_handed_to_the_producer_is_dropped_and_counted(
+def test_a_dead_letter_that_the_producer_refuses_is_dropped_and_counted(
     loop: Loop,
 ) -> None:
     dlq = MemoryDlq()
@@ -180,7 +182,7 @@ def test_messages_before_an_invalid_one_can_still_be_dead_lettered(loop: Loop) -
 
 
 @holds_on_both
-def test_bounded_memory_of_messages_in_flight_keeps_the_latest(loop: Loop) -> None:
+def test_a_limit_on_messages_in_flight_keeps_the_latest(loop: Loop) -> None:
     dlq = MemoryDlq()
     policy = DlqPolicy(dlq, None, max_buffered_messages_per_partition=3)
     loop.start(P0, dlq_policy=policy)
@@ -192,7 +194,7 @@ def test_bounded_memory_of_messages_in_flight_keeps_the_latest(loop: Loop) -> No
 
 
 class TestInvalidCounts:
-    def test_counts_agree_with_a_recount_whatever_the_order(self) -> None:
+    def test_counts_agree_with_a_recount_in_any_order(self) -> None:
         for seed in range(300):
             rng = random.Random(seed)
             invalid = rng.sample(range(20), rng.randint(1, 12))
@@ -209,13 +211,13 @@ class TestInvalidCounts:
             if invalid == sorted(invalid):
                 assert counts.consecutive == run, f"seed {seed}"
 
-    def test_no_valid_message_at_all_is_over_any_ratio(self) -> None:
+    def test_no_valid_message_exceeds_any_ratio(self) -> None:
         counts = InvalidCounts.starting_at(5)
         counts.record(5)
         assert not counts.allowed_by(DlqLimit(max_invalid_ratio=100.0))
 
 
-def test_a_producers_own_way_of_counting_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_producers_own_counts_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     class Never(DlqLimitState):
         def record_invalid_message(self, value: BrokerValue[Any]) -> bool:
             return False
@@ -234,7 +236,7 @@ def test_a_producers_own_way_of_counting_is_asked(monkeypatch: pytest.MonkeyPatc
     assert dlq.produced == []
 
 
-def test_invalid_message_of_a_partition_that_is_gone_is_only_logged(
+def test_an_invalid_message_of_a_revoked_partition_is_only_logged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     loop = Loop("holdfast", monkeypatch)

@@ -1,4 +1,4 @@
-"""What no real broker does on demand: rebalances inside a batch, seeks that fail, errors."""
+"""Cases that no real broker produces on demand: rebalances in a batch, failed seeks, errors."""
 
 import itertools
 import types
@@ -69,7 +69,7 @@ def drain(fetcher: Fetcher) -> list[tuple[int, int]]:
     return [(value.partition.index, value.offset) for value in taken if value is not None]
 
 
-def test_batch_that_a_rebalance_interrupted_is_fetched_again_for_what_it_added() -> None:
+def test_a_batch_interrupted_by_a_rebalance_is_fetched_again_for_new_partitions() -> None:
     librdkafka, fetcher = made()
 
     def interrupted() -> list[Message]:
@@ -81,7 +81,7 @@ def test_batch_that_a_rebalance_interrupted_is_fetched_again_for_what_it_added()
     assert librdkafka.seeks == [(1, 5)]
 
 
-def test_messages_of_a_partition_that_is_gone_are_dropped() -> None:
+def test_messages_of_a_revoked_partition_are_dropped() -> None:
     librdkafka, fetcher = made()
 
     def revoking() -> list[Message]:
@@ -93,7 +93,7 @@ def test_messages_of_a_partition_that_is_gone_are_dropped() -> None:
     assert fetcher.positions() == {}
 
 
-def test_seek_that_librdkafka_is_not_ready_for_is_tried_again() -> None:
+def test_a_seek_that_librdkafka_is_not_ready_for_is_retried() -> None:
     librdkafka, fetcher = made()
     fetcher.seek({P0: 3})
     librdkafka.seek_errors.append(KafkaError._STATE)
@@ -103,7 +103,7 @@ def test_seek_that_librdkafka_is_not_ready_for_is_tried_again() -> None:
     assert librdkafka.seeks == [(0, 3)]
 
 
-def test_seek_that_can_never_work_is_an_error() -> None:
+def test_an_impossible_seek_is_an_error() -> None:
     librdkafka, fetcher = made()
     fetcher.seek({P0: 3})
     librdkafka.seek_errors.append(KafkaError._UNKNOWN_PARTITION)
@@ -111,14 +111,14 @@ def test_seek_that_can_never_work_is_an_error() -> None:
         fetcher.poll(0.0)
 
 
-def test_messages_that_come_twice_are_handed_out_once() -> None:
+def test_duplicate_messages_are_returned_once() -> None:
     librdkafka, fetcher = made()
     librdkafka.batches.append(lambda: [message(0, 0), message(0, 1)])
     librdkafka.batches.append(lambda: [message(0, 1), message(0, 2)])
     assert drain(fetcher) == [(0, 0), (0, 1), (0, 2)]
 
 
-def test_librdkafka_is_polled_while_there_is_much_to_hand_out(
+def test_librdkafka_is_polled_while_buffers_are_full(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else a slow consumer would be thrown out of its group with its buffer full."""
@@ -152,7 +152,7 @@ def test_partitions_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
         (KafkaError.TOPIC_AUTHORIZATION_FAILED, ConsumerError),
     ],
 )
-def test_errors_lose_no_message_that_came_with_them(code: int, kind: type[Exception]) -> None:
+def test_errors_in_a_batch_lose_no_message(code: int, kind: type[Exception]) -> None:
     librdkafka, fetcher = made()
     librdkafka.batches.append(lambda: [message(0, 0), message(0, -1, code), message(0, 1)])
     taken: list[tuple[int, int]] = []

@@ -19,19 +19,19 @@ def _quiet() -> Iterator[None]:
     arroyo.processing.processor.time = real_time  # type: ignore[attr-defined]
 
 
-def test_ten_thousand_histories_break_no_promise() -> None:
+def test_random_histories_keep_every_promise() -> None:
     broken = [b for seed in range(HISTORIES) if (b := broken_promise(seed, "holdfast"))]
     assert not broken, f"{len(broken)} histories, first: {broken[:3]}"
 
 
-def test_the_histories_find_the_faults_of_sentry_arroyos_loop() -> None:
+def test_the_histories_find_the_known_bugs_of_sentry_arroyos_loop() -> None:
     broken = [b for seed in range(300) if (b := broken_promise(seed, "sentry-arroyo"))]
     assert len(broken) > 100
     for fault in ("strategy told", "unpaused itself", "TransportError", "others' pauses"):
         assert any(fault in b for b in broken), fault
 
 
-def test_the_histories_contain_what_they_are_about() -> None:
+def test_the_histories_contain_rebalances_pauses_and_errors() -> None:
     """Otherwise they prove nothing."""
     seen: dict[str, int] = {}
     for seed in range(200):

@@ -30,7 +30,7 @@ def test_public_methods_are_those_of_sentry_arroyos_processor() -> None:
     assert public(holdfast.processing.StreamProcessor) == public(theirs)
 
 
-def test_without_the_extra_the_import_says_what_to_install() -> None:
+def test_the_import_error_without_the_extra_names_what_to_install() -> None:
     program = """
         import sys
         sys.modules["arroyo"] = None

@@ -14,7 +14,7 @@ from tests.unit.processing.scripted import (
 
 
 @fails_on_sentry_arroyo(AssertionError, "consumer unpaused itself")
-def test_external_resume_while_paused_is_no_error_and_loses_nothing(loop: Loop) -> None:
+def test_external_resume_while_paused_is_not_an_error_and_loses_nothing(loop: Loop) -> None:
     loop.start(P0)
     loop.run_into_backpressure(accept=3)
     loop.script(lambda: loop.consumer.resume([P0]))
@@ -36,8 +36,8 @@ def test_partial_resume_of_two_of_three_partitions_loses_nothing(loop: Loop) -> 
     assert loop.consumer.paused() == []
 
 
-@fails_on_sentry_arroyo(PromiseBrokenError, "somebody else's pause was ended")
-def test_external_pause_of_a_partition_that_we_never_paused_stays(loop: Loop) -> None:
+@fails_on_sentry_arroyo(PromiseBrokenError, "another owner's pause was ended")
+def test_a_pause_by_another_owner_stays(loop: Loop) -> None:
     loop.start(P0, P1)
     loop.turn()
     loop.consumer.pause([P1])
@@ -46,13 +46,13 @@ def test_external_pause_of_a_partition_that_we_never_paused_stays(loop: Loop) ->
     loop.open_up()
     loop.expect_all_submitted(P0)
     if P1 not in loop.consumer.paused() or len(loop.submitted(P1)) > before:
-        raise PromiseBrokenError("somebody else's pause was ended")
+        raise PromiseBrokenError("another owner's pause was ended")
     loop.consumer.resume([P1])
     loop.expect_all_submitted(P1)
 
 
 @fails_on_sentry_arroyo(PromiseBrokenError, "resumed although another still pauses it")
-def test_partition_paused_by_us_and_another_stays_paused_until_both_let_go(loop: Loop) -> None:
+def test_a_partition_paused_by_two_owners_stays_paused_until_both_resume(loop: Loop) -> None:
     loop.start(P0, P1, consumer=OwnedScriptedConsumer)
     loop.run_into_backpressure(accept=2)
     loop.consumer.pause([P1])
@@ -65,7 +65,7 @@ def test_partition_paused_by_us_and_another_stays_paused_until_both_let_go(loop:
 
 
 @fails_on_sentry_arroyo(AssertionError, "consumer unpaused itself")
-def test_the_others_letting_go_first_does_not_end_our_pause(loop: Loop) -> None:
+def test_a_resume_by_the_other_owner_does_not_end_our_pause(loop: Loop) -> None:
     loop.start(P0, P1, consumer=OwnedScriptedConsumer)
     loop.run_into_backpressure(accept=2)
     loop.consumer.pause([P1])
@@ -129,7 +129,7 @@ def test_invalid_message_other_than_the_carried_one_keeps_the_carried_one(loop: 
 
 
 @holds_on_both
-def test_polling_goes_on_while_paused(loop: Loop) -> None:
+def test_polling_continues_while_paused(loop: Loop) -> None:
     loop.start(P0)
     loop.run_into_backpressure()
     polls: list[int] = []

@@ -1,5 +1,7 @@
 """Rebalances in the middle of things: nothing lost, nothing out of order, nothing left paused."""
 
+from collections.abc import Callable
+
 from arroyo.types import Partition
 from tests.unit.processing.scripted import (
     P0,
@@ -13,6 +15,14 @@ from tests.unit.processing.scripted import (
 )
 
 
+def in_turn(*steps: Callable[[], object]) -> Callable[[], None]:
+    def run() -> None:
+        for step in steps:
+            step()
+
+    return run
+
+
 def eager_rebalance(loop: Loop, *partitions: Partition) -> None:
     loop.consumer.revoke(*loop.consumer.positions)
     loop.consumer.assign(*partitions)
@@ -22,12 +32,12 @@ def eager_rebalance(loop: Loop, *partitions: Partition) -> None:
 def test_eager_rebalance_inside_the_paused_poll_with_a_message_returned(loop: Loop) -> None:
     loop.start(P0)
     loop.run_into_backpressure(accept=3)
-    loop.script(lambda: (eager_rebalance(loop, P0), loop.open_up()))
+    loop.script(in_turn(lambda: eager_rebalance(loop, P0), loop.open_up))
     loop.expect_all_submitted(P0)
 
 
 @fails_on_sentry_arroyo(PromiseBrokenError, r"p0: lost \[2, 3, 4")
-def test_incremental_assign_while_paused_hands_unfinished_messages_to_the_next_strategy(
+def test_incremental_assign_while_paused_gives_unfinished_messages_to_the_next_strategy(
     loop: Loop,
 ) -> None:
     loop.start(P0, P1, assigned=[P0])
@@ -39,14 +49,14 @@ def test_incremental_assign_while_paused_hands_unfinished_messages_to_the_next_s
     loop.factory.strategies[0].in_flight.append(unfinished)
     loop.factory.finishes_in_join = False
     loop.factory.submitted.clear()
-    loop.script(lambda: (loop.consumer.assign(P1), loop.open_up()))
+    loop.script(in_turn(lambda: loop.consumer.assign(P1), loop.open_up))
     loop.expect_all_submitted(P0, first=2)
     loop.expect_all_submitted(P1)
     assert loop.factory.created[-1] == {P0: 2, P1: 0}
 
 
 @fails_on_sentry_arroyo(PromiseBrokenError, r"p0: lost \[0, 1, 2\]")
-def test_incremental_assign_without_back_pressure_hands_over_unfinished_messages(
+def test_incremental_assign_without_back_pressure_gives_unfinished_messages_to_the_next_strategy(
     loop: Loop,
 ) -> None:
     loop.start(P0, P1, assigned=[P0], messages=3)
@@ -78,7 +88,7 @@ def test_incremental_revoke_of_the_carried_messages_partition_resumes_the_others
     carried = P0 if loop.consumer.positions[P0] > 0 else P1
     other = P1 if carried == P0 else P0
     assert (carried, other) == (P0, P1)
-    loop.script(lambda: (loop.consumer.revoke(P0), loop.open_up()))
+    loop.script(in_turn(lambda: loop.consumer.revoke(P0), loop.open_up))
     loop.expect_all_submitted(P1)
     assert loop.submitted(P0) == [], "a message of a revoked partition is not processed"
     assert loop.consumer.paused() == []
@@ -89,7 +99,7 @@ def test_incremental_revoke_of_another_partition_keeps_the_carried_message(loop:
     loop.start(P0, P1)
     loop.run_into_backpressure()
     assert loop.consumer.positions == {P0: 1, P1: 0}, "P0's first message is carried"
-    loop.script(lambda: (loop.consumer.revoke(P1), loop.open_up()))
+    loop.script(in_turn(lambda: loop.consumer.revoke(P1), loop.open_up))
     loop.expect_all_submitted(P0)
     assert loop.submitted(P1) == []
     assert loop.consumer.paused() == []
@@ -104,7 +114,7 @@ def test_revoke_of_another_partition_with_unfinished_work_seeks_the_retained_one
     loop.consumer.logs[P1] = []
     loop.run_into_backpressure(accept=4)
     loop.factory.submitted.clear()
-    loop.script(lambda: (loop.consumer.revoke(P1), loop.open_up()))
+    loop.script(in_turn(lambda: loop.consumer.revoke(P1), loop.open_up))
     loop.expect_submitted(P0, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 
 
@@ -128,25 +138,25 @@ def test_one_partition_revoked_while_paused_and_assigned_again(loop: Loop) -> No
     loop.start(P0, P1)
     loop.run_into_backpressure(accept=2)
     loop.script(
-        lambda: loop.consumer.revoke(P0), lambda: (loop.consumer.assign(P0), loop.open_up())
+        lambda: loop.consumer.revoke(P0), in_turn(lambda: loop.consumer.assign(P0), loop.open_up)
     )
     loop.expect_all_submitted(P0, P1)
     assert loop.consumer.paused() == []
 
 
 @fails_on_sentry_arroyo(PromiseBrokenError, "p0: lost")
-def test_pause_by_others_after_a_new_assignment_is_not_taken_for_ours(loop: Loop) -> None:
+def test_a_pause_by_others_after_a_new_assignment_is_not_ours(loop: Loop) -> None:
     loop.start(P0, P1)
     loop.run_into_backpressure(accept=2)
     loop.script(
         lambda: loop.consumer.revoke(P1),
-        lambda: (loop.consumer.assign(P1), loop.consumer.pause([P1])),
+        in_turn(lambda: loop.consumer.assign(P1), lambda: loop.consumer.pause([P1])),
     )
     loop.until(lambda: not loop.consumer.script, "the script is played")
     loop.open_up()
     loop.expect_all_submitted(P0)
     if P1 not in loop.consumer.paused():
-        raise PromiseBrokenError("somebody else's pause was ended")
+        raise PromiseBrokenError("another owner's pause was ended")
 
 
 @holds_on_both
@@ -175,7 +185,7 @@ def test_late_commit_of_a_closed_strategy_is_ignored(loop: Loop) -> None:
 
 
 @fails_on_sentry_arroyo(PromiseBrokenError, "p0: lost")
-def test_newly_assigned_partitions_are_kept_back_while_a_message_is_carried(loop: Loop) -> None:
+def test_newly_assigned_partitions_are_paused_while_a_message_is_carried(loop: Loop) -> None:
     loop.start(P0, P1, P2, consumer=OwnedScriptedConsumer, assigned=[P0])
     loop.run_into_backpressure(accept=3)
     loop.script(lambda: loop.consumer.assign(P1, P2))

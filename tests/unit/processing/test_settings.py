@@ -1,4 +1,4 @@
-"""What an Arroyo configuration means to our consumer."""
+"""How our consumer interprets an Arroyo configuration."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def settings(**overrides: Any) -> KafkaSettings:
     return KafkaSettings.of({**base, **named})
 
 
-def test_arroyos_own_configuration_is_understood() -> None:
+def test_arroyos_own_configuration_is_accepted() -> None:
     built = KafkaSettings.of(
         build_kafka_consumer_configuration({}, "g", bootstrap_servers=["127.0.0.1:1"])
     )
@@ -30,13 +30,13 @@ def test_arroyos_own_configuration_is_understood() -> None:
     ("reset", "start"),
     [("smallest", "earliest"), ("beginning", "earliest"), ("end", "latest"), ("error", "error")],
 )
-def test_start_offsets_are_ours_to_find_and_librdkafka_may_not_jump(reset: str, start: str) -> None:
+def test_start_offsets_are_explicit_and_librdkafka_does_not_jump(reset: str, start: str) -> None:
     made = settings(auto_offset_reset=reset)
     assert made.start == start
     assert made.librdkafka["auto.offset.reset"] == "error"
 
 
-def test_jumps_can_be_asked_for() -> None:
+def test_offset_jumps_can_be_enabled() -> None:
     made = settings(auto_offset_reset="earliest", arroyo_strict_offset_reset=False)
     assert made.librdkafka["auto.offset.reset"] == "earliest"
 
@@ -50,7 +50,9 @@ def test_jumps_can_be_asked_for() -> None:
         ({"group_protocol": "consumer"}, True),
     ],
 )
-def test_kind_of_rebalance(overrides: dict[str, Any], incremental: bool) -> None:
+def test_the_kind_of_rebalance_follows_the_configuration(
+    overrides: dict[str, Any], incremental: bool
+) -> None:
     assert settings(**overrides).incremental is incremental
 
 
@@ -63,6 +65,6 @@ def test_kind_of_rebalance(overrides: dict[str, Any], incremental: bool) -> None
         ({"enable_auto_commit": "perhaps"}, "perhaps"),
     ],
 )
-def test_what_cannot_work_is_refused(overrides: dict[str, Any], complaint: str) -> None:
+def test_unusable_configurations_are_refused(overrides: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         settings(**overrides)

@@ -1,4 +1,4 @@
-"""How a loop ends: told to, or by an error."""
+"""The end of a loop: by a signal, or by an error."""
 
 import threading
 
@@ -11,7 +11,7 @@ from holdfast.processing.stall import watch_for_stall
 
 
 @holds_on_both
-def test_shutdown_finishes_what_was_accepted_and_commits_it(loop: Loop) -> None:
+def test_shutdown_finishes_and_commits_accepted_messages(loop: Loop) -> None:
     loop.start(P0, commit_policy=ONCE_PER_SECOND)
     loop.factory.finishes_at_once = False
     loop.until(lambda: len(loop.submitted(P0)) == 10, "all submitted")
@@ -35,7 +35,7 @@ def test_shutdown_with_a_carried_message_leaves_it_to_the_next_owner(loop: Loop)
 
 
 @holds_on_both
-def test_work_that_does_not_finish_in_time_is_not_committed_at_shutdown(loop: Loop) -> None:
+def test_unfinished_work_is_not_committed_at_shutdown(loop: Loop) -> None:
     loop.start(P0)
     loop.factory.finishes_at_once = loop.factory.finishes_in_join = False
     loop.until(lambda: len(loop.submitted(P0)) == 10, "all submitted")

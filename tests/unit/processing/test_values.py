@@ -16,7 +16,8 @@ def test_partition_equals_and_hashes_like_a_plain_one() -> None:
     assert fast == plain
     assert plain == fast
     assert hash(fast) == hash(plain)
-    assert {fast: 1}[plain] == 1
+    by_fast: dict[Partition, int] = {fast: 1}
+    assert by_fast[plain] == 1
     assert {plain: 1}[fast] == 1
     assert fast != Partition(TOPIC, 4)
     assert fast != "t:3"
@@ -41,7 +42,7 @@ def values() -> tuple[FetchedValue[KafkaPayload], BrokerValue[KafkaPayload]]:
     )
 
 
-def test_value_equals_a_plain_one_in_all_it_shows() -> None:
+def test_a_value_equals_arroyos_in_every_attribute() -> None:
     fetched, plain = values()
     assert fetched == plain
     assert plain == fetched
@@ -56,7 +57,7 @@ def test_value_equals_a_plain_one_in_all_it_shows() -> None:
     assert fetched != "something else"
 
 
-def test_value_travels_to_other_processes_as_a_plain_one() -> None:
+def test_a_value_is_pickled_as_arroyos() -> None:
     fetched, plain = values()
     for protocol in (2, 5):
         copy = pickle.loads(pickle.dumps(Message(fetched), protocol))

@@ -1,4 +1,4 @@
-"""What is locked is listed, and what could not be looked up is never called clean."""
+"""Locked packages are listed, and unknown ones are never reported clean."""
 
 import json
 
@@ -24,7 +24,7 @@ gamma==3.0 ; python_version < "3.12" \\
 """
 
 
-def test_a_lock_is_read_with_who_asks_for_what() -> None:
+def test_lock_file_is_read_with_the_dependents_of_each_package() -> None:
     found = {one.name: one for one in packages_in(LOCK)}
     assert {name: one.version for name, one in found.items()} == {
         "alpha": "1.0", "beta": "2.0.post1", "gamma": "3.0",
@@ -38,7 +38,7 @@ def test_a_line_that_names_no_version_is_not_passed_over() -> None:
         list(packages_in("alpha>=1.0\n"))
 
 
-def test_every_locked_package_and_every_jar_is_in_the_bill() -> None:
+def test_every_locked_package_and_jar_is_in_the_sbom() -> None:
     listed = {(one["name"], one["version"]) for one in json.loads(sbom())["components"]}
     lines = [line for lock in LOCKS for line in lock.read_text().splitlines() if "==" in line]
     assert len(lines) > 100
@@ -49,7 +49,7 @@ def test_every_locked_package_and_every_jar_is_in_the_bill() -> None:
     assert ("kafka-clients", "3.9.2") in listed
 
 
-def test_the_bill_tells_what_is_shipped_from_what_is_not() -> None:
+def test_sbom_distinguishes_shipped_and_build_dependencies() -> None:
     document = json.loads(sbom())
     scopes = {one["name"]: one["scope"] for one in document["components"]}
     assert scopes["pyspark"] == scopes["delta-storage"] == scopes["py4j"] == "required"
@@ -67,10 +67,10 @@ def test_a_known_weakness_fails_the_check(
     report = {"dependencies": [{"name": "alpha", "version": "1.0", "vulns": [weak]}], "fixes": []}
     monkeypatch.setattr(command, "audit", lambda: findings(report))
     assert command.main() == 1
-    assert "alpha 1.0: PYSEC-1 (mended in: 1.1)" in capsys.readouterr().out
+    assert "alpha 1.0: PYSEC-1 (fixed in: 1.1)" in capsys.readouterr().out
 
 
-def test_what_was_not_looked_up_is_not_called_clean(
+def test_package_that_was_not_looked_up_is_not_reported_clean(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     skipped = {"name": "alpha", "skip_reason": "not found on PyPI"}

@@ -47,7 +47,7 @@ def test_a_few_payments_are_broken_and_the_others_have_an_amount() -> None:
     assert 0 < len(amounts) - len(sound) < 100
 
 
-def test_readings_of_a_device_are_numbered() -> None:
+def test_readings_of_a_device_count_up() -> None:
     last: Counter[str] = Counter()
     for device, reading in islice(readings(random.Random(SEED)), 1000):
         assert reading["reading"] == last[device] + 1

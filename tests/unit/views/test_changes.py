@@ -11,7 +11,7 @@ def add(changes: Changes, count: int = 1) -> None:
         changes.append(ChangeKind.KEY, "f", number)
 
 
-def test_numbers_count_up_by_one_and_since_gives_what_is_newer() -> None:
+def test_numbers_count_up_by_one_and_since_gives_newer_changes() -> None:
     changes = Changes()
     add(changes, 3)
     assert [change.number for change in changes.since(0).changes] == [1, 2, 3]
@@ -19,18 +19,18 @@ def test_numbers_count_up_by_one_and_since_gives_what_is_newer() -> None:
     assert changes.since(3).changes == ()
 
 
-def test_reader_that_is_too_far_behind_is_told_so() -> None:
+def test_reader_that_is_too_far_behind_gets_a_reset() -> None:
     changes = Changes(capacity=5)
     add(changes, 6)
     assert changes.since(0).reset
     assert [change.number for change in changes.since(1).changes] == [2, 3, 4, 5, 6]
 
 
-def test_place_of_another_process_is_always_too_old() -> None:
+def test_event_id_of_another_process_is_always_too_old() -> None:
     mine, other = Changes(), Changes()
     add(mine, 3)
-    assert mine.number_of(mine.place(2)) == 2
-    for place in (other.place(2), "", "x-1", f"{mine.epoch}-", f"{mine.epoch}-9x", "-1"):
+    assert mine.number_of(mine.event_id(2)) == 2
+    for place in (other.event_id(2), "", "x-1", f"{mine.epoch}-", f"{mine.epoch}-9x", "-1"):
         assert mine.since(mine.number_of(place)).reset
 
 
@@ -48,7 +48,7 @@ async def test_waiting_reader_is_woken_by_another_thread_and_misses_nothing() ->
     assert got == list(range(1, 5_001))
 
 
-async def test_reader_that_falls_behind_begins_anew_and_holds_nobody_up() -> None:
+async def test_reader_that_falls_behind_is_reset_and_delays_no_other() -> None:
     changes = Changes(capacity=10)
     with changes.subscribe() as slow:
         add(changes, 100)

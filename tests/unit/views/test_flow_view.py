@@ -1,16 +1,21 @@
 """One flow's view: what is pending, what is effective, what is held, from the records alone."""
 
+from dataclasses import replace
+from time import time
+
 import pytest
 
 from holdfast.flows.commands import Command, Hold, Release, encode_command
+from holdfast.flows.holds import GUARD, StandingHold
 from holdfast.flows.journal import CommandReference, JournalRecord, Outcome, encode_journal
 from holdfast.flows.keys import partition_of
 from holdfast.flows.registry import FlowDefinition
 from holdfast.flows.reports import Report, decode_report, encode_report
-from holdfast.flows.status import Active, Entry, KeyState, Position
+from holdfast.flows.status import Active, Entry, KeyState, Position, ScopeStatus
 from holdfast.views.audit import AuditQuery, AuditWindow, effective, requested
 from holdfast.views.changes import ChangeKind
 from holdfast.views.flow_view import FlowView
+from holdfast.views.follower import with_arrival_time
 from holdfast.views.health import SILENT_AFTER_MS, HealthState, health_of
 from holdfast.views.keys import KeyQuery
 
@@ -49,7 +54,7 @@ def held_entry(**fields: object) -> Entry:
     return entry._replace(**fields)  # type: ignore[arg-type]
 
 
-def test_command_is_pending_until_its_partition_has_carried_it_out() -> None:
+def test_command_is_pending_until_its_partition_has_applied_it() -> None:
     view = a_view()
     ask(view, HOLD, offset=5)
     [row] = view.keys(KeyQuery()).rows
@@ -64,7 +69,7 @@ def test_command_is_pending_until_its_partition_has_carried_it_out() -> None:
     assert view.summary().pending_commands == 0
 
 
-def test_command_that_was_carried_out_before_it_is_read_is_not_pending() -> None:
+def test_command_that_was_applied_before_it_is_read_is_not_pending() -> None:
     view = a_view()
     view.take_status(HOME, position(control=6))
     ask(view, HOLD, offset=5)
@@ -85,7 +90,7 @@ def test_key_leaves_the_list_when_its_last_entry_goes() -> None:
     assert view.key(KEY).row.state is KeyState.ACTIVE
 
 
-def test_history_joins_what_was_asked_with_what_came_of_it() -> None:
+def test_history_joins_commands_with_their_outcomes() -> None:
     view = a_view()
     release = Release(id="r1", actor="bo", at=3_000, key=KEY)
     ask(view, HOLD, offset=0)
@@ -101,7 +106,7 @@ def test_history_joins_what_was_asked_with_what_came_of_it() -> None:
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-async def test_who_waits_for_an_outcome_gets_that_of_the_first_command_of_its_id(
+async def test_waiter_gets_the_outcome_of_the_first_command_with_its_id(
     swapped: bool,
 ) -> None:
     view = a_view()
@@ -116,7 +121,7 @@ async def test_who_waits_for_an_outcome_gets_that_of_the_first_command_of_its_id
     assert waiting.outcomes["h1"].outcome is Outcome.HELD
 
 
-async def test_outcome_that_is_there_already_is_not_waited_for() -> None:
+async def test_known_outcome_is_returned_without_waiting() -> None:
     view = a_view()
     ask(view, HOLD, offset=0)
     answer(view, Outcome.HELD, HOLD, at=0)
@@ -124,7 +129,7 @@ async def test_outcome_that_is_there_already_is_not_waited_for() -> None:
         assert await waiting.wait(within=5)
 
 
-def test_changes_tell_of_keys_commands_and_outcomes_in_their_order() -> None:
+def test_changes_list_keys_commands_and_outcomes_in_their_order() -> None:
     view = a_view()
     ask(view, HOLD, offset=0)
     answer(view, Outcome.HELD, HOLD, at=0)
@@ -170,7 +175,7 @@ def test_audit_is_filtered_newest_first(query: AuditQuery, logs: list[str]) -> N
     assert (page.cursor is not None) is (query.limit == 1)
 
 
-def test_window_is_bounded_and_says_from_when_on_it_is_whole() -> None:
+def test_window_is_bounded_and_names_the_time_from_which_it_is_complete() -> None:
     window = AuditWindow(capacity=3)
     for offset in range(5):
         command = Hold(id=f"h{offset}", actor="ana", at=1_000 + offset, key=b"k%d" % offset)
@@ -202,13 +207,13 @@ def report(**fields: object) -> Report:
         ),
     ],
 )
-def test_health_is_what_the_reports_say_and_what_silence_means(
+def test_health_follows_from_reports_and_from_missing_ones(
     reports: dict[str, Report], now: int, state: HealthState
 ) -> None:
     assert health_of(reports, now=now).state is state
 
 
-def test_health_is_told_once_each_time_that_it_changes() -> None:
+def test_health_is_published_once_per_change() -> None:
     view = a_view()
     assert view.changed_health() is not None
     view.take_report(report(state="failed", reason="disk full"))
@@ -223,3 +228,72 @@ def test_health_is_told_once_each_time_that_it_changes() -> None:
 def test_report_comes_back_as_it_was_written() -> None:
     told = report(state="failed", reason="disk", blocked=True, taken=7, batch_seconds=0.25)
     assert decode_report(*encode_report(told)) == told
+
+
+@pytest.mark.parametrize("wrong", [-3_600_000, 3_600_000])
+def test_missing_reports_are_detected_by_arrival_time_and_not_by_the_pipelines_clock(
+    wrong: int,
+) -> None:
+    now = round(time() * 1000)
+    live = with_arrival_time(report(at=now + wrong), live=True)
+    assert health_of({"gate": live}, now=now).state is HealthState.RUNNING
+    later = now + SILENT_AFTER_MS + 60_000
+    assert health_of({"gate": live}, now=later).state is HealthState.SILENT
+
+
+def test_older_report_keeps_its_time_unless_it_is_in_the_future() -> None:
+    now = round(time() * 1000)
+    assert with_arrival_time(report(at=1_000), live=False).at == 1_000
+    assert with_arrival_time(report(at=now + 3_600_000), live=False).at < now + 60_000
+
+
+def scope(prefix: bytes, name: str) -> ScopeStatus:
+    hold = StandingHold("h1", 0, name, "broken", None, name, prefix)
+    return ScopeStatus(prefix, (hold,), since=1_000, cut=41)
+
+
+def test_a_paused_flow_says_so_until_its_last_partition_has_resumed() -> None:
+    view = a_view()
+    now = int(time() * 1000)
+    view.take_report(Report(flow="orders", part="gate", state="running", at=now, process="p"))
+    for partition in range(3):
+        view.take_status(partition, scope(b"", "ana"))
+    assert view.health().state is HealthState.PAUSED
+    assert "ana" in view.health().reason
+    for partition in range(3):
+        assert view.summary().pauses
+        view.take_status(partition, ScopeStatus(b""))
+    assert view.summary().pauses == ()
+    assert view.health().state is HealthState.RUNNING
+
+
+def test_a_key_of_a_held_prefix_is_held_before_its_first_event() -> None:
+    view = a_view()
+    view.take_status(0, scope(b"customer-", "ana"))
+    row = view.key(KEY).row
+    assert (row.state, row.reason, [hold.prefix for hold in row.holds]) == (
+        KeyState.HELD,
+        "broken",
+        [b"customer-"],
+    )
+    [shown] = view.prefixes()
+    assert (shown.prefix, shown.keys) == (b"customer-", 0)
+    view.take_status(0, held_entry().with_holds(row.holds))
+    assert view.prefixes()[0].keys == 1
+    view.take_status(0, ScopeStatus(b"customer-"))
+    assert view.prefixes() == ()
+
+
+def test_guard_shows_failing_keys_their_next_try_and_its_circuit() -> None:
+    view = FlowView(FlowDefinition(name="billing", partitions=3, created_at=1, topic="orders"))
+    view.take_status(HOME, held_entry(name=GUARD, expires_at=9_000, attempts=2, error="E: no"))
+    view.take_status(HOME, position(control=1))
+    row = view.key(KEY).row
+    assert (row.attempts, row.next_try, row.error) == (2, 9_000, "E: no")
+    summary = view.summary()
+    assert (summary.failing_keys, summary.circuit_open) == (1, False)
+    assert view.health().state is HealthState.UNKNOWN
+    view.take_status(HOME, replace(position(control=1), circuit=True))
+    assert view.summary().circuit_open
+    assert view.health().state is HealthState.WAITING
+    assert "circuit is open" in view.health().reason

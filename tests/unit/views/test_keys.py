@@ -40,16 +40,12 @@ def all_pages(rows: list[KeyRow], query: KeyQuery) -> list[KeyRow]:
     found: list[KeyRow] = []
     cursor = None
     while True:
-        page = page_of(rows, KeyQuery(**{**_fields(query), "cursor": cursor}))
+        page = page_of(rows, replace(query, cursor=cursor))
         found += page.rows
         assert page.total == len(page_of(rows, query).rows) or page.total >= len(page.rows)
         if page.cursor is None:
             return found
         cursor = page.cursor
-
-
-def _fields(query: KeyQuery) -> dict[str, object]:
-    return {name: getattr(query, name) for name in query.__dataclass_fields__}
 
 
 @pytest.mark.parametrize("sort", KeySort)
@@ -67,9 +63,7 @@ def test_pages_have_every_row_once_in_one_order(sort: KeySort, descending: bool)
 
 @pytest.mark.parametrize("sort", KeySort)
 @pytest.mark.parametrize("descending", [True, False])
-def test_pages_before_are_those_that_were_left_and_the_first_is_whole(
-    sort: KeySort, descending: bool
-) -> None:
+def test_previous_pages_are_the_same_and_the_first_is_full(sort: KeySort, descending: bool) -> None:
     seed = random.randrange(10**9)
     rows = some_rows(seed, count=random.Random(seed).randrange(8, 60))
     query = KeyQuery(sort=sort, descending=descending, limit=7)
@@ -83,7 +77,7 @@ def test_pages_before_are_those_that_were_left_and_the_first_is_whole(
         assert back == before, f"seed {seed}"
 
 
-def test_page_before_goes_on_where_rows_have_gone_and_come() -> None:
+def test_previous_page_tolerates_added_and_removed_rows() -> None:
     rows = [KeyRow(key=b"%03d" % n, since=n) for n in range(100)]
     query = KeyQuery(sort=KeySort.SINCE, descending=False, limit=10)
     second = page_of(rows, replace(query, cursor=page_of(rows, query).cursor))
@@ -96,7 +90,7 @@ def test_page_before_goes_on_where_rows_have_gone_and_come() -> None:
     assert fewer.previous is None
 
 
-def test_page_beyond_the_last_row_leads_back_by_none() -> None:
+def test_page_after_the_last_row_has_no_previous_page() -> None:
     rows = [KeyRow(key=b"%d" % n, since=n) for n in range(4)]
     query = KeyQuery(sort=KeySort.SINCE, descending=False, limit=2)
     cursor = page_of(rows, query).cursor
@@ -109,7 +103,7 @@ def test_rows_that_come_and_go_between_pages_move_no_other_row() -> None:
     query = KeyQuery(sort=KeySort.SINCE, descending=False, limit=10)
     first = page_of(rows, query)
     without = [*rows[5:], KeyRow(key=b"new", since=0)]
-    second = page_of(without, KeyQuery(**{**_fields(query), "cursor": first.cursor}))
+    second = page_of(without, replace(query, cursor=first.cursor))
     assert [row.since for row in second.rows] == list(range(10, 20))
 
 
@@ -132,7 +126,7 @@ def test_search_looks_at_key_reason_and_actor_in_any_case(search: str, found: in
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "e30", "bnVsbA", "W10", "🦊", "A" * 999])
-def test_cursor_that_is_none_is_refused(cursor: str) -> None:
+def test_invalid_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidArgumentError, match="cursor"):
         page_of([], KeyQuery(cursor=cursor))
 

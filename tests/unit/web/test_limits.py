@@ -6,17 +6,17 @@ import pytest
 from starlette.types import Receive, Scope, Send
 from tests.unit.web.asgi import ask, echo
 
-from holdfast.web.faults import Faults
+from holdfast.web.error_handler import CatchErrors
 from holdfast.web.limits import BodyLimit, TimeLimit
 from holdfast.web.rate_limit import Buckets
 
 
-async def test_a_body_at_the_limit_is_taken() -> None:
+async def test_body_at_the_limit_is_accepted() -> None:
     answer = await ask(BodyLimit(echo, most_bytes=10), "POST", body=[b"12345", b"67890"])
     assert (answer.status, answer.body) == (200, b"1234567890")
 
 
-async def test_a_body_that_says_to_be_too_large_is_refused_unread() -> None:
+async def test_body_with_a_too_large_content_length_is_refused_unread() -> None:
     async def unread(scope: Scope, receive: Receive, send: Send) -> None:
         raise AssertionError("the app was asked")
 
@@ -24,12 +24,12 @@ async def test_a_body_that_says_to_be_too_large_is_refused_unread() -> None:
     assert (answer.status, answer.code) == (413, "body-too-large")
 
 
-async def test_a_body_that_turns_out_too_large_is_refused() -> None:
+async def test_body_that_exceeds_the_limit_while_read_is_refused() -> None:
     answer = await ask(BodyLimit(echo, most_bytes=10), "POST", body=[b"12345", b"678901"])
     assert (answer.status, answer.code, answer.ended) == (413, "body-too-large", True)
 
 
-async def test_what_an_app_makes_of_half_a_body_is_not_sent() -> None:
+async def test_oversized_body_gets_413_whatever_the_app_answers() -> None:
     async def careless(scope: Scope, receive: Receive, send: Send) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
@@ -48,7 +48,7 @@ async def test_an_error_of_the_app_stays_an_error() -> None:
         await ask(BodyLimit(failing, most_bytes=3))
 
 
-async def test_an_answer_that_does_not_begin_in_time_is_given_up() -> None:
+async def test_response_that_does_not_start_in_time_is_ended() -> None:
     async def slow(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.Event().wait()
 
@@ -56,7 +56,7 @@ async def test_an_answer_that_does_not_begin_in_time_is_given_up() -> None:
     assert (answer.status, answer.code) == (504, "took-too-long")
 
 
-async def test_an_answer_that_has_begun_may_go_on_for_ever() -> None:
+async def test_started_response_may_last_forever() -> None:
     async def stream(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await asyncio.sleep(0.05)
@@ -66,7 +66,7 @@ async def test_an_answer_that_has_begun_may_go_on_for_ever() -> None:
     assert (answer.status, answer.body) == (200, b"late")
 
 
-async def test_a_time_out_of_the_app_is_its_own() -> None:
+async def test_timeout_raised_by_the_app_is_passed_on() -> None:
     async def timing_out(scope: Scope, receive: Receive, send: Send) -> None:
         raise TimeoutError("of something else")
 
@@ -91,7 +91,7 @@ def test_callers_do_not_share_a_bucket() -> None:
     assert buckets.take("b") == 0
 
 
-def test_callers_without_end_do_not_take_memory_without_end() -> None:
+def test_memory_of_the_rate_limiter_is_bounded() -> None:
     now = 0.0
     buckets = Buckets(rate=1.0, burst=1, clock=lambda: now)
     for caller in range(25_000):
@@ -99,20 +99,22 @@ def test_callers_without_end_do_not_take_memory_without_end() -> None:
     assert len(buckets._filled) <= 10_000
 
 
-async def test_a_bug_is_answered_and_said_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+async def test_unexpected_error_is_answered_with_500_and_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def failing(scope: Scope, receive: Receive, send: Send) -> None:
         raise LookupError("secret detail")
 
-    answer = await ask(Faults(failing), path="/x")
+    answer = await ask(CatchErrors(failing), path="/x")
     assert (answer.status, answer.code) == (500, "internal")
     assert b"secret" not in answer.body
     assert "secret detail" in caplog.text
 
 
-async def test_a_bug_in_the_middle_of_an_answer_breaks_it_off() -> None:
+async def test_error_after_the_response_has_started_is_raised() -> None:
     async def failing(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         raise LookupError("a bug")
 
     with pytest.raises(LookupError):
-        await ask(Faults(failing))
+        await ask(CatchErrors(failing))

@@ -1,4 +1,6 @@
-"""What can be set, and what cannot."""
+"""Settings of web: valid and invalid ones."""
+
+from typing import Any
 
 import pytest
 
@@ -25,20 +27,21 @@ def test_only_this_machine_reaches_loopback(listen: str, loopback: bool) -> None
 
 
 @pytest.mark.parametrize("listen", ["8600", "localhost", ":8600", "host:99999", "host:x"])
-def test_what_is_no_address_is_said(listen: str) -> None:
+def test_invalid_address_is_named_in_the_error(listen: str) -> None:
     with pytest.raises(ConfigError, match="not an address"):
         WebSettings(listen=listen)
 
 
-def test_a_certificate_without_its_key_is_said() -> None:
+def test_certificate_without_a_key_is_an_error() -> None:
     with pytest.raises(ConfigError, match="both tls_cert and tls_key"):
         WebSettings(tls_cert="cert.pem")
 
 
 @pytest.mark.parametrize("setting", ["request_seconds", "requests_per_second", "request_burst"])
-def test_a_limit_of_nothing_is_refused(setting: str) -> None:
+def test_limit_of_zero_is_refused(setting: str) -> None:
+    zero: dict[str, Any] = {setting: 0}
     with pytest.raises(ConfigError, match=setting):
-        WebSettings(**{setting: 0})
+        WebSettings(**zero)
 
 
 @pytest.mark.parametrize(
@@ -46,10 +49,10 @@ def test_a_limit_of_nothing_is_refused(setting: str) -> None:
     ["//evil.example", "/\\evil.example", "http://evil.example", "javascript:alert(1)", "", "x",
      "/a\nb", "\t//evil.example", "http:evil", "//[", "/%09/\x00"],
 )  # fmt: skip
-def test_nobody_is_sent_elsewhere_after_signing_in(target: str) -> None:
+def test_sign_in_does_not_redirect_to_other_sites(target: str) -> None:
     assert local_path(target) == "/"
 
 
 @pytest.mark.parametrize("target", ["/", "/flows/orders?state=HELD&q=a%20b", "/a//b", "/ä"])
-def test_one_goes_on_where_one_wanted_to_be(target: str) -> None:
+def test_local_path_is_kept_as_sign_in_target(target: str) -> None:
     assert local_path(target) == target

@@ -3,13 +3,13 @@
 import asyncio
 
 import pytest
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 from tests.unit.web.asgi import ask
 
 from holdfast.web.streams import OpenStreams, Streams
 
 
-def endless(begun: asyncio.Event, kind: bytes = b"text/event-stream; charset=utf-8"):  # type: ignore[no-untyped-def]
+def endless(begun: asyncio.Event, kind: bytes = b"text/event-stream; charset=utf-8") -> ASGIApp:
     async def stream(scope: Scope, receive: Receive, send: Send) -> None:
         headers = [(b"content-type", kind)]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -38,7 +38,7 @@ async def test_a_stream_that_begins_at_the_end_is_ended_too() -> None:
     assert answer.ended
 
 
-async def test_a_stream_ends_with_the_right_of_whoever_reads_it() -> None:
+async def test_stream_closes_when_its_reader_loses_access() -> None:
     begun, streams, revoked = [asyncio.Event(), asyncio.Event()], OpenStreams(), set[str | None]()
     requests = [
         asyncio.ensure_future(
@@ -72,7 +72,7 @@ async def test_a_client_that_leaves_ends_its_own_stream_alone() -> None:
     assert len(streams) == 0
 
 
-async def test_answers_that_are_no_streams_are_left_to_finish() -> None:
+async def test_ordinary_responses_are_left_to_finish() -> None:
     begun, streams = asyncio.Event(), OpenStreams()
     request = asyncio.ensure_future(ask(Streams(endless(begun, b"text/html"), streams)))
     await begun.wait()

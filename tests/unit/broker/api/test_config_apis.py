@@ -3,8 +3,13 @@
 from typing import Any
 
 import pytest
-from tests.unit.broker.serving.raw import RawClient
+from tests.unit.broker.serving.raw import RawClient, Served
 
+from holdfast.broker.api import incremental_alter_configs
+from holdfast.broker.context import RequestContext
+from holdfast.broker.groups.budget import LONGEST_GROUP_ID
+from holdfast.broker.topic_defaults import TOPIC_NAMES
+from holdfast.broker.work import OnThread
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated import (
     alter_configs_request,
@@ -12,7 +17,7 @@ from holdfast.wire.protocol.generated import (
     incremental_alter_configs_request,
 )
 
-TOPIC, BROKER, GROUP = 2, 4, 32
+TOPIC, BROKER, CLIENT_METRICS, GROUP = 2, 4, 16, 32
 SET, DELETE, APPEND, SUBTRACT = range(4)
 
 
@@ -56,7 +61,9 @@ async def change(
     return result
 
 
-async def replace(client: RawClient, settings: dict[str, str | None], version: int = 2, **fields):
+async def replace(
+    client: RawClient, settings: dict[str, str | None], version: int = 2, **fields: Any
+) -> Any:
     module = alter_configs_request
     request = module.AlterConfigsRequest(
         [
@@ -71,7 +78,9 @@ async def replace(client: RawClient, settings: dict[str, str | None], version: i
 
 
 @pytest.mark.parametrize("version", range(1, 5))
-async def test_topic_settings_are_described_with_their_source(client, version):
+async def test_topic_settings_are_described_with_their_source(
+    client: RawClient, version: int
+) -> None:
     await change(client, ("retention.ms", SET, "1000"))
     result = await describe(client, TOPIC, "a", version=version)
     shown = {config.name: config for config in result.configs}
@@ -82,7 +91,7 @@ async def test_topic_settings_are_described_with_their_source(client, version):
         assert (shown["retention.ms"].config_type, shown["cleanup.policy"].config_type) == (5, 7)
 
 
-async def test_synonyms_show_what_a_value_hides(client):
+async def test_synonyms_show_the_default_behind_a_value(client: RawClient) -> None:
     await change(client, ("retention.ms", SET, "1000"))
     result = await describe(client, TOPIC, "a", ["retention.ms", "segment.ms"], details=True)
     first, second = sorted(result.configs, key=lambda config: config.name)
@@ -92,11 +101,15 @@ async def test_synonyms_show_what_a_value_hides(client):
 
 
 @pytest.mark.parametrize("keys", [None, []])
-async def test_no_names_ask_for_all(client, keys):
+async def test_request_without_names_describes_all_configs(
+    client: RawClient, keys: list[str] | None
+) -> None:
     assert len((await describe(client, TOPIC, "a", keys)).configs) > 10
 
 
-async def test_the_settings_of_the_broker_are_shown_and_read_only(client, served):
+async def test_the_settings_of_the_broker_are_shown_and_read_only(
+    client: RawClient, served: Served
+) -> None:
     result = await describe(client, BROKER, "1")
     shown = {config.name: config for config in result.configs}
     assert shown["log.dirs"].value == str(served.broker.settings.data_dir)
@@ -105,7 +118,7 @@ async def test_the_settings_of_the_broker_are_shown_and_read_only(client, served
     assert shown["auto.create.topics.enable"].value == "true"
     assert shown["advertised.listeners"].value == f"PLAINTEXT://127.0.0.1:{served.port}"
     assert shown["holdfast.flush"].value == "sync"
-    assert all(config.read_only for config in result.configs)
+    assert {config.name for config in result.configs if not config.read_only} == set(TOPIC_NAMES)
     assert (await describe(client, BROKER, "")).configs == []
 
 
@@ -114,10 +127,13 @@ async def test_the_settings_of_the_broker_are_shown_and_read_only(client, served
     [
         (TOPIC, "nope", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         (BROKER, "7", ErrorCode.INVALID_REQUEST),
-        (GROUP, "g", ErrorCode.INVALID_REQUEST),
+        (GROUP, "", ErrorCode.INVALID_REQUEST),
+        (CLIENT_METRICS, "m", ErrorCode.INVALID_REQUEST),
     ],
 )
-async def test_what_has_no_settings_is_refused(client, kind, name, error):
+async def test_resources_without_settings_are_refused(
+    client: RawClient, kind: int, name: str, error: ErrorCode
+) -> None:
     described = await describe(client, kind, name)
     changed = await change(client, ("retention.ms", SET, "1"), kind=kind, name=name)
     assert described.error_code == changed.error_code == error
@@ -125,9 +141,35 @@ async def test_what_has_no_settings_is_refused(client, kind, name, error):
     assert changed.error_message
 
 
+async def test_group_with_a_name_that_no_group_has_is_refused(
+    client: RawClient, served: Served
+) -> None:
+    timeout = ("consumer.session.timeout.ms", SET, "50000")
+    for length, error in ((LONGEST_GROUP_ID, 0), (LONGEST_GROUP_ID + 1, ErrorCode.INVALID_REQUEST)):
+        changed = await change(client, timeout, kind=GROUP, name="g" * length)
+        assert changed.error_code == error
+    assert list(served.broker.dynamic.entries.groups) == ["g" * LONGEST_GROUP_ID]
+
+
+async def test_change_of_many_groups_lets_other_requests_run(served: Served) -> None:
+    module = incremental_alter_configs_request
+    setting = module.AlterableConfig("consumer.session.timeout.ms", SET, "50000")
+    resources = [module.AlterConfigsResource(GROUP, str(n), [setting]) for n in range(100)]
+    request = module.IncrementalAlterConfigsRequest(resources)
+    context = RequestContext(1, "test", "127.0.0.1", ("127.0.0.1", 9092))
+    work = incremental_alter_configs.handle(served.broker, request, context)
+    for pauses, step in enumerate(work):
+        if isinstance(step, OnThread):
+            assert pauses >= 2 * len(resources), "the groups are collected, and changed"
+            step.run()
+    assert len(served.broker.dynamic.entries.groups) == len(resources)
+
+
 @pytest.mark.parametrize("version", [0, 1])
-async def test_settings_are_set_reset_and_changed_as_lists(client, served, version):
-    topic = served.broker.topics.get("a")
+async def test_settings_are_set_reset_and_changed_as_lists(
+    client: RawClient, served: Served, version: int
+) -> None:
+    topic = served.topic("a")
     steps = [
         (("retention.ms", SET, "5"), {"retention.ms": "5"}),
         (
@@ -162,14 +204,16 @@ async def test_settings_are_set_reset_and_changed_as_lists(client, served, versi
         ([("segment.ms", SET, "1"), ("retention.ms", SET, "soon")], ErrorCode.INVALID_CONFIG),
     ],
 )
-async def test_a_bad_change_leaves_everything_as_it_was(client, served, changes, error):
+async def test_a_bad_change_leaves_everything_as_it_was(
+    client: RawClient, served: Served, changes: list[tuple[str, int, str | None]], error: ErrorCode
+) -> None:
     result = await change(client, *changes)
     assert result.error_code == error
     assert result.error_message
-    assert served.broker.topics.get("a").overrides == {}
+    assert served.topic("a").overrides == {}
 
 
-async def test_the_brokers_own_topics_and_settings_stay(client):
+async def test_the_brokers_own_topics_and_settings_stay(client: RawClient) -> None:
     internal = await change(client, ("retention.ms", SET, "1"), name="__consumer_offsets")
     assert internal.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
     broker = await change(client, ("num.partitions", SET, "7"), kind=BROKER, name="1")
@@ -177,20 +221,22 @@ async def test_the_brokers_own_topics_and_settings_stay(client):
     assert "start it again" in broker.error_message
 
 
-async def test_validation_alone_changes_nothing(client, served):
+async def test_validation_alone_changes_nothing(client: RawClient, served: Served) -> None:
     good = await change(client, ("retention.ms", SET, "1"), validate_only=True)
     bad = await change(client, ("retention.ms", SET, "soon"), validate_only=True)
     assert (good.error_code, bad.error_code) == (0, ErrorCode.INVALID_CONFIG)
     assert (await replace(client, {"retention.ms": "1"}, validate_only=True)).error_code == 0
-    assert served.broker.topics.get("a").overrides == {}
+    assert served.topic("a").overrides == {}
 
 
 @pytest.mark.parametrize("version", range(3))
-async def test_altering_replaces_all_settings(client, served, version):
+async def test_altering_replaces_all_settings(
+    client: RawClient, served: Served, version: int
+) -> None:
     await replace(client, {"retention.ms": "5", "segment.ms": "6"}, version)
     await replace(client, {"retention.ms": "7"}, version)
-    assert served.broker.topics.get("a").overrides == {"retention.ms": "7"}
+    assert served.topic("a").overrides == {"retention.ms": "7"}
     assert (await replace(client, {"no.such": "1"}, version)).error_code == ErrorCode.INVALID_CONFIG
     missing = await replace(client, {"retention.ms": None}, version)
     assert missing.error_code == ErrorCode.INVALID_CONFIG
-    assert served.broker.topics.get("a").overrides == {"retention.ms": "7"}
+    assert served.topic("a").overrides == {"retention.ms": "7"}

@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 import pytest
-from tests.unit.broker.serving.raw import RawClient, produce_frame
+from tests.unit.broker.serving.raw import RawClient, Served, produce_frame
 
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.protocol.generated import (
@@ -32,7 +32,7 @@ async def create(
         ],
         **fields,
     )
-    return (await client.call("create_topics", version, request)).topics
+    return list((await client.call("create_topics", version, request)).topics)
 
 
 def assigned(*broker_ids: list[int]) -> dict[str, Any]:
@@ -56,10 +56,12 @@ def configured(**settings: str | None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", range(2, 8))
-async def test_a_topic_is_made_with_its_settings(client, served, version):
+async def test_a_topic_is_made_with_its_settings(
+    client: RawClient, served: Served, version: int
+) -> None:
     settings = {"num_partitions": 3, **configured(retention_ms="1000")}
     (made,) = await create(client, ("new", settings), version=version)
-    topic = served.broker.topics.get("new")
+    topic = served.topic("new")
     assert (made.error_code, made.error_message) == (0, None)
     assert (len(topic.partitions), topic.config.retention_ms) == (3, 1000)
     if version >= 5:
@@ -71,15 +73,15 @@ async def test_a_topic_is_made_with_its_settings(client, served, version):
         assert made.topic_id == topic.id
 
 
-async def test_minus_one_lets_the_broker_choose(client, served):
+async def test_minus_one_lets_the_broker_choose(client: RawClient, served: Served) -> None:
     await create(client, ("new", {"num_partitions": -1, "replication_factor": -1}))
-    assert len(served.broker.topics.get("new").partitions) == 1
+    assert len(served.topic("new").partitions) == 1
 
 
-async def test_replicas_can_only_be_here(client, served):
+async def test_replicas_can_only_be_here(client: RawClient, served: Served) -> None:
     (made,) = await create(client, ("new", assigned([1], [1])))
     assert made.error_code == 0
-    assert len(served.broker.topics.get("new").partitions) == 2
+    assert len(served.topic("new").partitions) == 2
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,9 @@ async def test_replicas_can_only_be_here(client, served):
         ("n", configured(retention_ms=None), ErrorCode.INVALID_CONFIG),
     ],
 )
-async def test_bad_topics_are_refused_and_others_are_not(client, served, name, settings, error):
+async def test_bad_topics_are_refused_and_others_are_not(
+    client: RawClient, served: Served, name: str, settings: dict[str, Any], error: ErrorCode
+) -> None:
     bad, good = await create(client, (name, settings), ("good", {}))
     assert bad.error_code == error
     assert bad.error_message
@@ -109,27 +113,31 @@ async def test_bad_topics_are_refused_and_others_are_not(client, served, name, s
     assert served.broker.topics.names() == [OFFSETS, "__transaction_state", "a", "good"]
 
 
-async def test_partitions_must_be_assigned_from_0_on(client):
+async def test_partitions_must_be_assigned_from_0_on(client: RawClient) -> None:
     settings = assigned([1], [1])
     settings["assignments"][1].partition_index = 5
     (bad,) = await create(client, ("n", settings))
     assert bad.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
 
 
-async def test_a_topic_named_twice_in_a_request_is_not_made(client, served):
+async def test_a_topic_named_twice_in_a_request_is_not_made(
+    client: RawClient, served: Served
+) -> None:
     (twice,) = await create(client, ("twin", {}), ("twin", {}))
     assert twice.error_code == ErrorCode.INVALID_REQUEST
     assert served.broker.topics.get("twin") is None
 
 
-async def test_validation_alone_makes_nothing(client, served):
+async def test_validation_alone_makes_nothing(client: RawClient, served: Served) -> None:
     good, bad = await create(client, ("new", {}), ("a", {}), validate_only=True)
     assert (good.error_code, good.num_partitions) == (0, 1)
     assert bad.error_code == ErrorCode.TOPIC_ALREADY_EXISTS
     assert served.broker.topics.get("new") is None
 
 
-async def delete(client: RawClient, version: int, *topics: tuple[str | None, uuid.UUID | None]):
+async def delete(
+    client: RawClient, version: int, *topics: tuple[str | None, uuid.UUID | None]
+) -> Any:
     request = delete_topics_request.DeleteTopicsRequest(
         [
             delete_topics_request.DeleteTopicState(name, topic_id or uuid.UUID(int=0))
@@ -141,22 +149,22 @@ async def delete(client: RawClient, version: int, *topics: tuple[str | None, uui
 
 
 @pytest.mark.parametrize("version", range(1, 7))
-async def test_topics_are_deleted_by_name(client, served, version):
+async def test_topics_are_deleted_by_name(client: RawClient, served: Served, version: int) -> None:
     deleted, unknown = await delete(client, version, ("a", None), ("not-there", None))
     assert (deleted.name, deleted.error_code) == ("a", 0)
     assert unknown.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert served.broker.topics.get("a") is None
 
 
-async def test_topics_are_deleted_by_id(client, served):
-    topic_id = served.broker.topics.get("a").id
+async def test_topics_are_deleted_by_id(client: RawClient, served: Served) -> None:
+    topic_id = served.topic("a").id
     deleted, unknown = await delete(client, 6, (None, topic_id), (None, uuid.uuid4()))
     assert (deleted.name, deleted.topic_id, deleted.error_code) == ("a", topic_id, 0)
     assert unknown.error_code == ErrorCode.UNKNOWN_TOPIC_ID
 
 
-async def test_a_topic_must_be_named_in_one_way(client, served):
-    topic_id = served.broker.topics.get("a").id
+async def test_a_topic_must_be_named_in_one_way(client: RawClient, served: Served) -> None:
+    topic_id = served.topic("a").id
     both, neither = await delete(client, 6, ("a", topic_id), (None, None))
     assert both.error_code == neither.error_code == ErrorCode.INVALID_REQUEST
     (twice,) = await delete(client, 6, ("a", None), ("a", None))
@@ -164,7 +172,7 @@ async def test_a_topic_must_be_named_in_one_way(client, served):
     assert served.broker.topics.get("a") is not None
 
 
-async def test_the_brokers_own_topics_cannot_be_touched(client, served):
+async def test_the_brokers_own_topics_cannot_be_touched(client: RawClient, served: Served) -> None:
     (deleted,) = await delete(client, 6, (OFFSETS, None))
     assert deleted.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
     (enlarged,) = await enlarge(client, OFFSETS, 5)
@@ -173,7 +181,7 @@ async def test_the_brokers_own_topics_cannot_be_touched(client, served):
         ErrorCode.INVALID_TOPIC_EXCEPTION,
         -1,
     )
-    assert len(served.broker.topics.get(OFFSETS).partitions) == 1
+    assert len(served.topic(OFFSETS).partitions) == 1
 
 
 async def enlarge(
@@ -193,14 +201,16 @@ async def enlarge(
         [create_partitions_request.CreatePartitionsTopic(name, count, wanted)],
         validate_only=validate_only,
     )
-    return (await client.call("create_partitions", version, request)).results
+    return list((await client.call("create_partitions", version, request)).results)
 
 
 @pytest.mark.parametrize("version", range(4))
-async def test_a_topic_gets_more_partitions(client, served, version):
+async def test_a_topic_gets_more_partitions(
+    client: RawClient, served: Served, version: int
+) -> None:
     (done,) = await enlarge(client, "a", 4, version=version)
     assert (done.name, done.error_code) == ("a", 0)
-    assert len(served.broker.topics.get("a").partitions) == 4
+    assert len(served.topic("a").partitions) == 4
 
 
 @pytest.mark.parametrize(
@@ -213,18 +223,23 @@ async def test_a_topic_gets_more_partitions(client, served, version):
         ("a", 3, [[2]], ErrorCode.INVALID_REPLICA_ASSIGNMENT),
     ],
 )
-async def test_partitions_that_cannot_be_are_refused(
-    client, served, name, count, assignments, error
-):
+async def test_invalid_partition_counts_are_refused(
+    client: RawClient,
+    served: Served,
+    name: str,
+    count: int,
+    assignments: list[list[int]] | None,
+    error: ErrorCode,
+) -> None:
     (bad,) = await enlarge(client, name, count, assignments)
     assert bad.error_code == error
-    assert len(served.broker.topics.get("a").partitions) == 2
+    assert len(served.topic("a").partitions) == 2
 
 
-async def test_validation_alone_adds_no_partition(client, served):
+async def test_validation_alone_adds_no_partition(client: RawClient, served: Served) -> None:
     (good,) = await enlarge(client, "a", 3, [[1]], validate_only=True)
     assert good.error_code == 0
-    assert len(served.broker.topics.get("a").partitions) == 2
+    assert len(served.topic("a").partitions) == 2
 
 
 async def delete_records(
@@ -249,7 +264,7 @@ async def put(client: RawClient, topic: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(3))
-async def test_records_before_an_offset_are_deleted(client, version):
+async def test_records_before_an_offset_are_deleted(client: RawClient, version: int) -> None:
     await put(client, "a", 5)
     assert await delete_records(client, "a", 0, 3, version) == (0, 3)
     assert await delete_records(client, "a", 0, 1, version) == (0, 3)
@@ -266,7 +281,9 @@ async def test_records_before_an_offset_are_deleted(client, version):
         ("compacted", 0, 0, ErrorCode.POLICY_VIOLATION),
     ],
 )
-async def test_records_that_cannot_be_deleted_stay(client, topic, partition, offset, error):
+async def test_records_that_cannot_be_deleted_stay(
+    client: RawClient, topic: str, partition: int, offset: int, error: ErrorCode
+) -> None:
     await create(client, ("compacted", configured(cleanup_policy="compact")))
     await put(client, "a", 5)
     assert await delete_records(client, topic, partition, offset) == (error, -1)
@@ -284,7 +301,7 @@ async def describe(
     return await client.call("describe_topic_partitions", 0, request)
 
 
-async def test_topics_are_described_page_by_page(client):
+async def test_topics_are_described_page_by_page(client: RawClient) -> None:
     await create(client, ("b", {"num_partitions": 3}), ("c", {}))
     names = ["c", "b", "a", "missing"]
     pages, cursor = [], None
@@ -304,7 +321,7 @@ async def test_topics_are_described_page_by_page(client):
     ]
 
 
-async def test_without_names_every_topic_is_described(client, served):
+async def test_without_names_every_topic_is_described(client: RawClient, served: Served) -> None:
     page = await describe(client, [])
     assert [topic.name for topic in page.topics] == served.broker.topics.names()
     assert {topic.name for topic in page.topics if topic.is_internal} == {
@@ -312,20 +329,20 @@ async def test_without_names_every_topic_is_described(client, served):
         "__transaction_state",
     }
     (topic,) = [topic for topic in page.topics if topic.name == "a"]
-    assert topic.topic_id == served.broker.topics.get("a").id
+    assert topic.topic_id == served.topic("a").id
     assert all(
         (p.leader_id, p.replica_nodes, p.isr_nodes) == (1, [1], [1]) for p in topic.partitions
     )
 
 
-async def test_a_cursor_of_a_topic_that_is_gone_goes_on_at_the_next(client):
+async def test_cursor_of_a_deleted_topic_continues_at_the_next_one(client: RawClient) -> None:
     await create(client, ("c", {}))
     page = await describe(client, ["a", "c"], cursor=("b", 7))
     assert [(t.name, len(t.partitions)) for t in page.topics] == [("c", 1)]
 
 
 @pytest.mark.parametrize("version", range(1, 5))
-async def test_log_directories_show_sizes(client, served, version):
+async def test_log_directories_show_sizes(client: RawClient, served: Served, version: int) -> None:
     await put(client, "a", 3)
     module = describe_log_dirs_request
     asked = module.DescribeLogDirsRequest([module.DescribableLogDirTopic("a", [0, 9])])
@@ -333,7 +350,7 @@ async def test_log_directories_show_sizes(client, served, version):
     assert found.log_dir == str(served.broker.settings.data_dir)
     (topic,) = found.topics
     (partition,) = topic.partitions
-    assert partition.partition_size == served.broker.partition("a", 0).log.size_bytes > 0
+    assert partition.partition_size == served.partition("a", 0).log.size_bytes > 0
     if version >= 4:
         assert 0 < found.usable_bytes <= found.total_bytes
     everything = await client.call(
@@ -344,7 +361,7 @@ async def test_log_directories_show_sizes(client, served, version):
 
 
 @pytest.mark.parametrize("version", [0, 1])
-async def test_the_cluster_is_one_broker(client, served, version):
+async def test_the_cluster_is_one_broker(client: RawClient, served: Served, version: int) -> None:
     request = describe_cluster_request.DescribeClusterRequest(True)
     found = await client.call("describe_cluster", version, request)
     (node,) = found.brokers
@@ -357,6 +374,8 @@ async def test_the_cluster_is_one_broker(client, served, version):
     ("endpoint", "error"),
     [(2, ErrorCode.MISMATCHED_ENDPOINT_TYPE), (9, ErrorCode.UNSUPPORTED_ENDPOINT_TYPE)],
 )
-async def test_there_are_no_other_endpoints_than_brokers(client, endpoint, error):
+async def test_there_are_no_other_endpoints_than_brokers(
+    client: RawClient, endpoint: int, error: ErrorCode
+) -> None:
     request = describe_cluster_request.DescribeClusterRequest(endpoint_type=endpoint)
     assert (await client.call("describe_cluster", 1, request)).error_code == error

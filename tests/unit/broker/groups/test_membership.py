@@ -1,6 +1,8 @@
 """Joining, agreeing, staying and leaving, as Kafka's classic protocol has it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.unit.broker.groups.world import (
@@ -12,36 +14,36 @@ from tests.unit.broker.groups.world import (
     subscription,
 )
 
-from holdfast.broker.groups.group import LARGEST_GROUP
+from holdfast.broker.groups.budget import LARGEST_GROUP
+from holdfast.broker.groups.rebalance import GroupState
 from holdfast.broker.groups.requests import Leaver, MemberClaim, Offer
-from holdfast.broker.groups.surroundings import GroupState
 from holdfast.wire.protocol.errors import ErrorCode
 
 
 @pytest.fixture
-def world():
+def world() -> Iterator[World]:
     with World() as world:
         yield world
 
 
-def test_new_member_is_given_an_id_before_it_may_join(world):
+def test_new_member_is_given_an_id_before_it_may_join(world: World) -> None:
     client = Client("a")
     told = world.answer(world.groups.join(GROUP, client.join_request()))
     assert told.error is ErrorCode.MEMBER_ID_REQUIRED
     assert told.member_id.startswith("a-")
-    assert world.group.state is GroupState.EMPTY
+    assert world.state() is GroupState.EMPTY
     client.member_id = told.member_id
     joined = world.joined(client, world.begin_join(client))
     assert (joined.generation, joined.leader, joined.protocol) == (1, client.member_id, "range")
 
 
-def test_old_client_joins_in_one_step(world):
+def test_old_client_joins_in_one_step(world: World) -> None:
     joined = world.answer(world.groups.join(GROUP, Client("a", version=3).join_request()))
     assert joined.error is ErrorCode.NONE
     assert joined.leader == joined.member_id
 
 
-def test_leader_alone_gets_what_the_members_said(world):
+def test_only_the_leader_gets_the_subscriptions_of_members(world: World) -> None:
     a = Client("a", offers=(Offer("range", subscription("events", rest=b"of-a")),))
     b = Client("b", offers=(Offer("range", subscription("events", rest=b"of-b")),))
     world.joined(a, world.begin_join(a))
@@ -57,19 +59,19 @@ def test_leader_alone_gets_what_the_members_said(world):
     assert again.generation == other.generation == 2
 
 
-def test_assignment_is_handed_out_only_once_it_is_durable(world):
+def test_assignment_is_handed_out_only_once_it_is_durable(world: World) -> None:
     a = Client("a")
     world.joined(a, world.begin_join(a))
     synced = world.begin_sync(a, **{a.member_id: b"part"})
     assert not synced.done()
-    assert world.group.state is GroupState.COMPLETING
+    assert world.state() is GroupState.COMPLETING
     world.sync_log()
     assert synced.result().assignment == b"part"
     assert synced.result().protocol == "range"
-    assert world.group.state is GroupState.STABLE
+    assert world.state() is GroupState.STABLE
 
 
-def test_follower_that_syncs_first_waits_for_the_leader(world):
+def test_follower_that_syncs_first_waits_for_the_leader(world: World) -> None:
     a, b = Client("a"), Client("b")
     world.stabilise(a, b)
     rejoin_b = world.begin_join(replace(b, offers=(Offer("range", b"changed"),)))
@@ -82,7 +84,9 @@ def test_follower_that_syncs_first_waits_for_the_leader(world):
     assert (leader.result().assignment, follower.result().assignment) == (b"1", b"2")
 
 
-def test_assignment_that_cannot_be_stored_is_not_handed_out_and_the_group_begins_again(world):
+def test_assignment_that_cannot_be_stored_is_not_handed_out_and_the_group_begins_again(
+    world: World,
+) -> None:
     a = Client("a")
     world.joined(a, world.begin_join(a))
     synced = world.begin_sync(a, **{a.member_id: b"part"})
@@ -95,7 +99,7 @@ def test_assignment_that_cannot_be_stored_is_not_handed_out_and_the_group_begins
     assert world.heartbeat(a) is ErrorCode.NONE
 
 
-def test_log_that_refuses_at_once_is_an_error_too(world):
+def test_log_that_refuses_at_once_is_an_error_too(world: World) -> None:
     a = Client("a")
     world.joined(a, world.begin_join(a))
     world.log.refuses = True
@@ -103,7 +107,7 @@ def test_log_that_refuses_at_once_is_an_error_too(world):
     assert synced.result().error is ErrorCode.COORDINATOR_NOT_AVAILABLE
 
 
-def test_repeated_sync_of_the_leader_changes_nothing(world):
+def test_repeated_sync_of_the_leader_changes_nothing(world: World) -> None:
     a = Client("a")
     world.joined(a, world.begin_join(a))
     lost = world.begin_sync(a, **{a.member_id: b"first"})
@@ -115,7 +119,7 @@ def test_repeated_sync_of_the_leader_changes_nothing(world):
     assert world.begin_sync(a).result().assignment == b"first"
 
 
-def test_protocol_that_most_put_first_is_chosen_among_those_that_all_know(world):
+def test_protocol_that_most_members_prefer_is_chosen_among_shared_ones(world: World) -> None:
     def offers(*names: str) -> tuple[Offer, ...]:
         return tuple(Offer(name, subscription("events")) for name in names)
 
@@ -134,7 +138,9 @@ def test_protocol_that_most_put_first_is_chosen_among_those_that_all_know(world)
         ("consumer", ()),
     ],
 )
-def test_member_without_a_shared_protocol_is_refused(world, protocol_type, offers):
+def test_member_without_a_shared_protocol_is_refused(
+    world: World, protocol_type: str, offers: tuple[Offer, ...]
+) -> None:
     world.stabilise(Client("a"))
     join = replace(Client("b").join_request(), protocol_type=protocol_type, offers=offers)
     answer = world.answer(world.groups.join(GROUP, join))
@@ -142,13 +148,13 @@ def test_member_without_a_shared_protocol_is_refused(world, protocol_type, offer
 
 
 @pytest.mark.parametrize("change", [{"protocol_type": ""}, {"offers": ()}])
-def test_first_member_must_offer_something(world, change):
+def test_first_member_must_offer_something(world: World, change: dict[str, Any]) -> None:
     join = replace(Client("a").join_request(), **change)
     answer = world.answer(world.groups.join(GROUP, join))
     assert answer.error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 
 
-def test_member_that_does_not_rejoin_in_time_is_out(world):
+def test_member_that_does_not_rejoin_in_time_is_out(world: World) -> None:
     a, b = Client("a", session_ms=600_000), Client("b", session_ms=600_000)
     world.stabilise(a, b)
     rejoined = world.begin_join(a)
@@ -161,7 +167,7 @@ def test_member_that_does_not_rejoin_in_time_is_out(world):
     assert world.heartbeat(b) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_new_leader_is_one_who_joined(world):
+def test_new_leader_is_a_member_that_joined(world: World) -> None:
     a, b = Client("a", session_ms=600_000), Client("b", session_ms=600_000)
     world.stabilise(a, b)
     assert a.leads
@@ -170,7 +176,7 @@ def test_new_leader_is_one_who_joined(world):
     assert world.joined(b, rejoined).leader == b.member_id
 
 
-def test_member_that_does_not_sync_in_time_is_out(world):
+def test_member_that_does_not_sync_in_time_is_out(world: World) -> None:
     a, b = Client("a", session_ms=600_000), Client("b", session_ms=600_000)
     world.stabilise(a, b)
     rejoined = world.begin_join(a)
@@ -184,7 +190,7 @@ def test_member_that_does_not_sync_in_time_is_out(world):
     assert world.heartbeat(a) is ErrorCode.REBALANCE_IN_PROGRESS
 
 
-def test_silent_member_is_out_after_its_session(world):
+def test_silent_member_is_out_after_its_session(world: World) -> None:
     a, b = Client("a"), Client("b")
     world.stabilise(a, b)
     world.advance(SESSION_MS - 1)
@@ -195,7 +201,7 @@ def test_silent_member_is_out_after_its_session(world):
 
 
 @pytest.mark.parametrize("sign_of_life", ["heartbeat", "commit", "sync"])
-def test_sign_of_life_extends_the_session(world, sign_of_life):
+def test_sign_of_life_extends_the_session(world: World, sign_of_life: str) -> None:
     a = Client("a")
     world.stabilise(a)
     for _ in range(5):
@@ -206,12 +212,12 @@ def test_sign_of_life_extends_the_session(world, sign_of_life):
             assert world.commit(1, a.claim) is ErrorCode.NONE
         else:
             assert world.begin_sync(a).result().assignment == b"a"
-    assert world.group.state is GroupState.STABLE
+    assert world.state() is GroupState.STABLE
     world.advance(SESSION_MS)
-    assert world.group.state is GroupState.EMPTY
+    assert world.state() is GroupState.EMPTY
 
 
-def test_member_that_waits_for_the_others_does_not_lose_its_session(world):
+def test_member_that_waits_for_the_others_does_not_lose_its_session(world: World) -> None:
     a, b = Client("a", rebalance_ms=600_000), Client("b", session_ms=600_000, rebalance_ms=600_000)
     world.stabilise(a, b)
     rejoined = world.begin_join(a)
@@ -223,7 +229,7 @@ def test_member_that_waits_for_the_others_does_not_lose_its_session(world):
     assert world.heartbeat(a) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_session_of_a_member_that_waited_begins_anew_with_the_answer(world):
+def test_session_of_a_waiting_member_starts_again_with_the_reply(world: World) -> None:
     a, b = Client("a", rebalance_ms=600_000), Client("b", session_ms=600_000, rebalance_ms=600_000)
     world.stabilise(a, b)
     rejoined = world.begin_join(a)
@@ -231,12 +237,12 @@ def test_session_of_a_member_that_waited_begins_anew_with_the_answer(world):
     world.joined(b, world.begin_join(b))
     world.joined(a, rejoined)
     world.advance(SESSION_MS - 1)
-    assert world.group.state is GroupState.COMPLETING
+    assert world.state() is GroupState.COMPLETING
     world.advance(1)
-    assert world.group.state is GroupState.PREPARING
+    assert world.state() is GroupState.PREPARING
 
 
-def test_new_member_may_wait_for_five_minutes_and_is_then_told_to_begin_anew(world):
+def test_new_member_may_wait_for_five_minutes_and_must_then_join_again(world: World) -> None:
     a = Client("a", session_ms=600_000, rebalance_ms=600_000)
     world.stabilise(a)
     joining = world.begin_join(Client("b"))
@@ -249,7 +255,7 @@ def test_new_member_may_wait_for_five_minutes_and_is_then_told_to_begin_anew(wor
     )
 
 
-def test_assignment_of_an_earlier_generation_is_not_handed_out_in_a_later_one(world):
+def test_assignment_of_an_earlier_generation_is_not_handed_out_in_a_later_one(world: World) -> None:
     a = Client("a")
     world.joined(a, world.begin_join(a))
     world.begin_sync(a, **{a.member_id: b"earlier"})
@@ -262,7 +268,7 @@ def test_assignment_of_an_earlier_generation_is_not_handed_out_in_a_later_one(wo
     assert later.result().assignment == b"later"
 
 
-def test_heartbeat_tells_what_is_wrong(world):
+def test_heartbeat_returns_the_error_of_the_claim(world: World) -> None:
     a = Client("a")
     assert world.groups.heartbeat("", a.claim) is ErrorCode.INVALID_GROUP_ID
     assert world.heartbeat(a) is ErrorCode.UNKNOWN_MEMBER_ID
@@ -276,7 +282,7 @@ def test_heartbeat_tells_what_is_wrong(world):
     )
 
 
-def test_follower_that_rejoins_unchanged_gets_the_same_generation(world):
+def test_follower_that_rejoins_unchanged_gets_the_same_generation(world: World) -> None:
     a, b = Client("a"), Client("b")
     world.stabilise(a, b)
     again = world.begin_join(b).result()
@@ -284,14 +290,14 @@ def test_follower_that_rejoins_unchanged_gets_the_same_generation(world):
     assert world.heartbeat(a) is ErrorCode.NONE
 
 
-def test_leader_that_rejoins_starts_a_rebalance(world):
+def test_leader_that_rejoins_starts_a_rebalance(world: World) -> None:
     a, b = Client("a"), Client("b")
     world.stabilise(a, b)
     assert not world.begin_join(a).done()
     assert world.heartbeat(b) is ErrorCode.REBALANCE_IN_PROGRESS
 
 
-def test_rebalance_while_the_leader_assigns_sends_everybody_back(world):
+def test_rebalance_while_the_leader_assigns_makes_all_members_join_again(world: World) -> None:
     a, b = Client("a"), Client("b")
     world.stabilise(a, b)
     first = world.begin_join(a)
@@ -303,10 +309,10 @@ def test_rebalance_while_the_leader_assigns_sends_everybody_back(world):
     assert follower.result().error is ErrorCode.REBALANCE_IN_PROGRESS
     assert leader.result().error is ErrorCode.REBALANCE_IN_PROGRESS
     world.sync_log()  # the assignment that was on its way is nobody's
-    assert world.group.state is GroupState.PREPARING
+    assert world.state() is GroupState.PREPARING
 
 
-def test_sync_of_another_protocol_or_generation_is_refused(world):
+def test_sync_of_another_protocol_or_generation_is_refused(world: World) -> None:
     a = Client("a")
     world.joined(a, world.begin_join(a))
     good = world.begin_sync
@@ -315,7 +321,7 @@ def test_sync_of_another_protocol_or_generation_is_refused(world):
     assert good(replace(a, member_id="x")).result().error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_last_member_to_leave_is_answered_when_the_emptiness_is_durable(world):
+def test_last_member_to_leave_is_answered_when_the_emptiness_is_durable(world: World) -> None:
     a = Client("a")
     world.stabilise(a)
     left = world.leave(Leaver(a.member_id, None))
@@ -323,11 +329,11 @@ def test_last_member_to_leave_is_answered_when_the_emptiness_is_durable(world):
     world.sync_log()
     assert left.result().members == [ErrorCode.NONE]
     world.restart()
-    assert world.group.state is GroupState.EMPTY
+    assert world.state() is GroupState.EMPTY
     assert world.group.generation == 2
 
 
-def test_member_that_leaves_starts_a_rebalance(world):
+def test_member_that_leaves_starts_a_rebalance(world: World) -> None:
     a, b = Client("a"), Client("b")
     world.stabilise(a, b)
     assert world.leave(Leaver(b.member_id, None)).result().members == [ErrorCode.NONE]
@@ -335,7 +341,7 @@ def test_member_that_leaves_starts_a_rebalance(world):
     assert world.leave(Leaver(b.member_id, None)).result().members == [ErrorCode.UNKNOWN_MEMBER_ID]
 
 
-def test_client_that_leaves_instead_of_joining_is_not_waited_for(world):
+def test_client_that_leaves_instead_of_joining_is_not_waited_for(world: World) -> None:
     a, b = Client("a"), Client("b")
     world.stabilise(a)
     told = world.answer(world.groups.join(GROUP, b.join_request()))
@@ -345,7 +351,9 @@ def test_client_that_leaves_instead_of_joining_is_not_waited_for(world):
     assert rejoined.done()
 
 
-def test_client_that_never_joins_with_its_id_is_not_waited_for_beyond_its_session(world):
+def test_client_that_never_joins_with_its_id_is_not_waited_for_beyond_its_session(
+    world: World,
+) -> None:
     a, b = Client("a"), Client("b")
     world.stabilise(a)
     world.answer(world.groups.join(GROUP, b.join_request()))
@@ -354,7 +362,7 @@ def test_client_that_never_joins_with_its_id_is_not_waited_for_beyond_its_sessio
     assert rejoined.done()
 
 
-def test_first_members_are_waited_for_if_so_configured():
+def test_first_members_are_waited_for_if_so_configured() -> None:
     with World(group_initial_rebalance_delay_ms=3_000) as world:
         a, b = Client("a"), Client("b")
         joins = [world.begin_join(a), world.begin_join(b)]
@@ -364,7 +372,7 @@ def test_first_members_are_waited_for_if_so_configured():
         assert {world.joined(a, joins[0]).generation, world.joined(b, joins[1]).generation} == {1}
 
 
-def test_group_and_those_about_to_join_are_bounded(world):
+def test_members_and_pending_members_of_a_group_are_bounded(world: World) -> None:
     for n in range(LARGEST_GROUP):
         world.ask(world.groups.join(GROUP, Client(f"c{n}").join_request()))
     late = world.answer(world.groups.join(GROUP, Client("late").join_request()))
@@ -372,30 +380,30 @@ def test_group_and_those_about_to_join_are_bounded(world):
 
 
 @pytest.mark.parametrize("session_ms", [5_999, 1_800_001])
-def test_session_out_of_bounds_is_refused(world, session_ms):
+def test_session_out_of_bounds_is_refused(world: World, session_ms: int) -> None:
     answer = world.answer(
         world.groups.join(GROUP, Client("a", session_ms=session_ms).join_request())
     )
     assert answer.error is ErrorCode.INVALID_SESSION_TIMEOUT
 
 
-def test_group_without_a_name_is_refused(world):
+def test_group_without_a_name_is_refused(world: World) -> None:
     joined = world.answer(world.groups.join("", Client("a").join_request()))
     assert joined.error is ErrorCode.INVALID_GROUP_ID
     assert world.answer(world.groups.leave("", [])).error is ErrorCode.INVALID_GROUP_ID
 
 
-def test_member_of_an_unknown_group_must_begin_anew(world):
+def test_member_of_an_unknown_group_must_join_again(world: World) -> None:
     answer = world.answer(world.groups.join(GROUP, Client("a", member_id="a-1").join_request()))
     assert answer.error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_members_are_back_after_a_crash_with_their_sessions_running_anew(world):
+def test_members_survive_a_crash_and_their_sessions_start_again(world: World) -> None:
     a, b = Client("a"), Client("b")
     world.stabilise(a, b)
     world.advance(SESSION_MS - 1)
     world.restart()
-    assert world.group.state is GroupState.STABLE
+    assert world.state() is GroupState.STABLE
     world.advance(SESSION_MS - 1)
     assert world.heartbeat(a) is ErrorCode.NONE
     assert world.begin_sync(b).result().assignment == b"b"
@@ -404,7 +412,7 @@ def test_members_are_back_after_a_crash_with_their_sessions_running_anew(world):
     assert world.heartbeat(a) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_half_an_hour_of_session_survives_a_restart(world):
+def test_half_an_hour_of_session_survives_a_restart(world: World) -> None:
     a = Client("a", instance_id="gate", session_ms=1_800_000)
     world.stabilise(a)
     world.restart()
@@ -413,7 +421,9 @@ def test_half_an_hour_of_session_survives_a_restart(world):
     assert world.commit(5, a.claim) is ErrorCode.NONE
 
 
-def test_rebalance_that_a_crash_interrupted_leaves_the_last_durable_generation(world):
+def test_rebalance_that_a_crash_interrupted_leaves_the_last_durable_generation(
+    world: World,
+) -> None:
     a, b = Client("a"), Client("b")
     world.stabilise(a, b)
     stable = a.generation
@@ -427,7 +437,7 @@ def test_rebalance_that_a_crash_interrupted_leaves_the_last_durable_generation(w
     assert world.heartbeat(a) is ErrorCode.ILLEGAL_GENERATION
 
 
-def test_nobody_waits_and_nothing_ticks_after_close(world):
+def test_no_request_waits_and_no_timer_runs_after_close(world: World) -> None:
     a, b = Client("a"), Client("b")
     world.stabilise(a, b)
     waiting = world.begin_join(a)

@@ -25,6 +25,8 @@ from tests.unit.broker.groups.world import (
     subscription,
 )
 
+from holdfast.broker.groups.budget import weight_of
+from holdfast.broker.groups.group import Group
 from holdfast.broker.groups.requests import Leaver, Offer
 from holdfast.wire.protocol.errors import ErrorCode
 
@@ -215,6 +217,10 @@ class History:
     # invariants
 
     def check(self) -> None:
+        groups = [group for group in self.world.groups.groups() if isinstance(group, Group)]
+        budget = self.world.groups._runtime.budget
+        assert budget.members == sum(len(g.roster) + len(g.roster.pending) for g in groups)
+        assert budget.bytes == sum(weight_of(m, m.assignment) for g in groups for m in g.roster)
         group = self.world.group
         if group is None:
             return
@@ -247,7 +253,7 @@ class History:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_members_and_generations_hold_through_any_history(seed):
+def test_members_and_generations_hold_through_any_history(seed: int) -> None:
     with World() as world:
         history = History(world, random.Random(seed))
         history.start()
@@ -260,7 +266,7 @@ def test_members_and_generations_hold_through_any_history(seed):
         history.finish()
 
 
-def test_histories_reach_what_they_are_about():
+def test_histories_reach_all_interesting_states() -> None:
     """Otherwise they would prove nothing."""
     handed_out = owners = 0
     for seed in range(20):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 from tests.unit.broker.groups.world import World, at, offset
 
+from holdfast.broker.groups.offsets import _weight
 from holdfast.wire.protocol.errors import ErrorCode
 
 PARTITIONS = range(3)
@@ -154,6 +155,18 @@ class History:
         self.ending = {entry.producer for entry in waiting if isinstance(entry, Marker)}
 
     def check(self) -> None:
+        kept = self.world.groups._offsets
+        committed = sum(
+            _weight(at, p.committed) for g in kept._committed.values() for at, p in g.items()
+        )
+        pending = sum(
+            _weight(at, p.committed)
+            for g in kept._pending.values()
+            for held in g.values()
+            for at, placed in held.items()
+            for p in placed
+        )
+        assert kept._all_bytes == committed + pending == sum(kept._bytes.values())
         for partition in PARTITIONS:
             visible = self.model.visible(partition)
             assert self.world.fetch(partition) == visible
@@ -163,7 +176,7 @@ class History:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_offsets_are_those_of_the_log_through_transactions_failures_and_crashes(seed):
+def test_offsets_are_those_of_the_log_through_transactions_failures_and_crashes(seed: int) -> None:
     with World() as world:
         history = History(world, random.Random(seed))
         for step in range(STEPS):

@@ -1,5 +1,7 @@
 """The layouts are Kafka's: these bytes were taken from its definitions, field by field."""
 
+from collections.abc import Callable
+
 import pytest
 
 from holdfast.broker.groups.records import (
@@ -18,7 +20,7 @@ from holdfast.broker.groups.records import (
     encode_offset,
     encode_offset_key,
 )
-from holdfast.broker.groups.subscription import subscribed_topics
+from holdfast.broker.groups.roster import subscribed_topics
 
 OFFSET_KEY = b"\x00\x01" + b"\x00\x01g" + b"\x00\x02ev" + b"\x00\x00\x00\x07"
 GROUP_KEY = b"\x00\x02" + b"\x00\x01g"
@@ -64,38 +66,38 @@ RECORD = GroupRecord(
 )
 
 
-def test_keys():
+def test_keys() -> None:
     assert encode_offset_key("g", TopicPartition("ev", 7)) == OFFSET_KEY
     assert decode_key(OFFSET_KEY) == OffsetKey("g", TopicPartition("ev", 7))
     assert encode_group_key("g") == GROUP_KEY
     assert decode_key(GROUP_KEY) == GroupKey("g")
 
 
-def test_offsets():
+def test_offsets() -> None:
     assert encode_offset(CommittedOffset(5, 2, "m", 99)) == OFFSET
     assert decode_offset(OFFSET) == CommittedOffset(5, 2, "m", 99)
     assert encode_offset(CommittedOffset(5, -1, "m", 99, 100)) == OFFSET_WITH_EXPIRY
     assert decode_offset(OFFSET_WITH_EXPIRY) == CommittedOffset(5, -1, "m", 99, 100)
 
 
-def test_groups():
+def test_groups() -> None:
     assert encode_group(RECORD) == GROUP
     assert decode_group(GROUP) == RECORD
 
 
-def test_empty_group_has_neither_protocol_nor_leader():
+def test_empty_group_has_neither_protocol_nor_leader() -> None:
     empty = GroupRecord(
         protocol_type="consumer", generation=5, protocol=None, leader=None, since_ms=78, members=()
     )
     assert decode_group(encode_group(empty)) == empty
 
 
-def test_key_of_another_kind_says_nothing():
+def test_key_of_an_unknown_kind_is_ignored() -> None:
     assert decode_key(b"\x00\x03whatever") is None
 
 
 @pytest.mark.parametrize("value", [GROUP, OFFSET])
-def test_value_cut_short_is_unreadable(value):
+def test_value_cut_short_is_unreadable(value: bytes) -> None:
     decode = decode_group if value is GROUP else decode_offset
     for end in range(len(value)):
         with pytest.raises(UnreadableRecord):
@@ -103,7 +105,7 @@ def test_value_cut_short_is_unreadable(value):
 
 
 @pytest.mark.parametrize("decode", [decode_group, decode_offset])
-def test_value_in_another_version_is_unreadable(decode):
+def test_value_in_another_version_is_unreadable(decode: Callable[[bytes], object]) -> None:
     with pytest.raises(UnreadableRecord):
         decode(b"\x00\x09")
 
@@ -120,5 +122,7 @@ def test_value_in_another_version_is_unreadable(decode):
         (b"\x00\x00\x00\x00\x00\x01\x00\x01\xff", None),
     ],
 )
-def test_topics_are_found_in_a_subscription_and_nowhere_else(metadata, topics):
+def test_topics_are_found_in_a_subscription_and_nowhere_else(
+    metadata: bytes, topics: set[str] | None
+) -> None:
     assert subscribed_topics(metadata) == topics

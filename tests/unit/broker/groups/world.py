@@ -4,25 +4,29 @@ import asyncio
 import heapq
 import itertools
 import struct
+import uuid
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from holdfast.broker.groups.coordinator import GroupCoordinator
+from holdfast.broker.groups.rebalance import GroupState
 from holdfast.broker.groups.records import CommittedOffset, TopicPartition
 from holdfast.broker.groups.requests import Join, Joined, Leaver, MemberClaim, Offer, Sync, Synced
-from holdfast.broker.groups.surroundings import GroupState
 from holdfast.broker.log.errors import StorageFailed
 from holdfast.broker.settings import BrokerSettings
+from holdfast.broker.work import finish
 from holdfast.wire.protocol.errors import ErrorCode
 
 SESSION_MS = 30_000
 REBALANCE_MS = 60_000
 GROUP = "orders"
 
+T = TypeVar("T")
+
 
 class Record(NamedTuple):
-    """What the real log's `replay` gives."""
+    """The records, in the form of the real log's `replay`."""
 
     key: bytes | None
     value: bytes | None
@@ -78,17 +82,18 @@ class MemoryLog:
         self.waiting: list[tuple[list[Record], asyncio.Future[None]]] = []
         self.refuses = False
 
-    def append(
+    def build(
         self,
         records: Sequence[tuple[bytes, bytes | None]],
-        *,
         producer: tuple[int, int] | None = None,
-    ) -> "asyncio.Future[None]":
+    ) -> list[Record]:
+        producer_id = -1 if producer is None else producer[0]
+        return [Record(k, v, producer_id, producer is not None, None) for k, v in records]
+
+    def append_built(self, batch: list[Record]) -> "asyncio.Future[None]":
         if self.refuses:
             raise StorageFailed("no space left")
-        assert records
-        producer_id = -1 if producer is None else producer[0]
-        batch = [Record(k, v, producer_id, producer is not None, None) for k, v in records]
+        assert batch
         return self._append(batch)
 
     def marker(self, producer_id: int, commit: bool) -> "asyncio.Future[None]":
@@ -116,6 +121,63 @@ class MemoryLog:
         future: asyncio.Future[None] = self._loop.create_future()
         self.waiting.append((batch, future))
         return future
+
+
+@dataclass
+class MemoryTopic:
+    name: str
+    partitions: range
+    id: uuid.UUID
+    internal: bool = False
+
+
+class MemoryTopics:
+    """The topics of a broker without a disk. Their ids are the same in every run."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._topics: dict[str, MemoryTopic] = {}
+
+    def put(self, name: str, partitions: int, *, again: bool = False) -> MemoryTopic:
+        """Creates a topic, or gives it more partitions; `again`: as another topic of this name."""
+        self.version += 1
+        known = self._topics.get(name)
+        topic_id = (
+            known.id
+            if known and not again
+            else uuid.uuid5(uuid.NAMESPACE_URL, f"{name}{self.version}")
+        )
+        topic = MemoryTopic(name, range(partitions), topic_id, name.startswith("__"))
+        self._topics[name] = topic
+        return topic
+
+    def delete(self, name: str) -> None:
+        self.version += 1
+        self._topics.pop(name, None)
+
+    def get(self, name: str) -> MemoryTopic | None:
+        return self._topics.get(name)
+
+    def by_id(self, topic_id: uuid.UUID) -> MemoryTopic | None:
+        return next((t for t in self._topics.values() if t.id == topic_id), None)
+
+    def names(self) -> list[str]:
+        return sorted(self._topics)
+
+
+class Threads:
+    """Functions on threads, which end when the test says so."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
+
+    def __call__(self, function: Callable[[], Any], then: Callable[[Any], None]) -> None:
+        self.waiting.append((function, then))
+
+    def finish(self) -> None:
+        waiting, self.waiting = self.waiting, []
+        for function, then in waiting:
+            then(function())
 
 
 def subscription(*topics: str, rest: bytes = b"\xff\xff\xff\xff") -> bytes:
@@ -175,6 +237,8 @@ class World:
         self.clock = Clock()
         self.settings = BrokerSettings(**settings)
         self.log = MemoryLog(self.loop)
+        self.topics = MemoryTopics()
+        self.threads = Threads()
         self.groups = self._start()
 
     def __enter__(self) -> "World":
@@ -187,7 +251,14 @@ class World:
         self.loop.close()
 
     def _start(self) -> GroupCoordinator:
-        groups = GroupCoordinator(self.log, self.settings, self.clock, self.clock.call_later)  # type: ignore[arg-type]
+        groups = GroupCoordinator(
+            self.log,  # type: ignore[arg-type]
+            self.settings,
+            self.clock,
+            self.clock.call_later,
+            self.topics,
+            self.threads,
+        )
         groups.load()
         return groups
 
@@ -198,6 +269,7 @@ class World:
         self.settle()
         self.clock = Clock(self.clock.now_ms)
         self.log = MemoryLog(self.loop, self.log.durable)
+        self.threads = Threads()
         self.groups = self._start()
 
     def settle(self) -> None:
@@ -206,7 +278,7 @@ class World:
             self.loop.call_soon(self.loop.stop)
             self.loop.run_forever()
 
-    def ask(self, coroutine: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+    def ask(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = self.loop.create_task(coroutine)
         self.settle()
         return task
@@ -215,7 +287,7 @@ class World:
         self.log.sync(count)
         self.settle()
 
-    def answer(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+    def answer(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """The answer to a request that only the disk can hold up."""
         task = self.ask(coroutine)
         if not task.done():
@@ -268,8 +340,8 @@ class World:
         parts = {client.member_id: client.name.encode() for client in clients}
         syncs = [self.begin_sync(client, **(parts if client.leads else {})) for client in clients]
         self.sync_log()
-        for client, task in zip(clients, syncs, strict=True):
-            assert task.result().assignment == client.name.encode()
+        for client, sync in zip(clients, syncs, strict=True):
+            assert sync.result().assignment == client.name.encode()
 
     def heartbeat(self, client: Client) -> ErrorCode:
         return self.groups.heartbeat(GROUP, client.claim)
@@ -312,8 +384,13 @@ class World:
         marker.add_done_callback(written)
 
     def fetch(self, partition: int = 0, *, stable: bool = False) -> int | ErrorCode | None:
-        found = self.groups.fetch(GROUP, [at(partition)], require_stable=stable)[at(partition)]
+        found = finish(self.groups.fetch(GROUP, [at(partition)], require_stable=stable))[
+            at(partition)
+        ]
         return found.offset if isinstance(found, CommittedOffset) else found
+
+    def state(self) -> GroupState:
+        return GroupState(self.group.state)
 
     @property
     def group(self) -> Any:

@@ -1,24 +1,31 @@
-"""What enters a log, and what is refused, with the codes that Kafka gives."""
+"""Appends that a log accepts or refuses, with Kafka's error codes."""
 
 import struct
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.unit.broker.log.world import NOW, LogUnderTest
 
-from holdfast.broker.log import RecordsRejected, Source
+from holdfast.broker.log import NeedsTime, RecordsRejected, Source
+from holdfast.broker.log.inspection import MOST_UNFOLDED, UNFOLDED_ANYWAY
+from holdfast.broker.work import finish
 from holdfast.wire.protocol.errors import ErrorCode
 from holdfast.wire.records.batch import (
+    HEADER,
+    HEADER_SIZE,
     LOG_APPEND_TIME_BIT,
-    Record,
+    MIN_LENGTH,
+    BatchHeader,
     build_batch,
     control_batch,
     crc_of,
     header_of,
     seal,
 )
-from holdfast.wire.records.compression import Compression
+from holdfast.wire.records.compression import Compression, compress
+from holdfast.wire.records.record import Record, encode_record
 
 
 @pytest.fixture
@@ -44,6 +51,11 @@ def changed(position: int, form: str, value: int) -> bytearray:
     struct.pack_into(form, batch, position, value)
     seal(batch)
     return batch
+
+
+def test_request_with_many_batches_is_refused_at_the_second(world: LogUnderTest) -> None:
+    batches = 2 * simple_batch() + bytearray(b"\xff" * 100)
+    assert refusal(world, batches) is ErrorCode.INVALID_RECORD  # nobody has read the third
 
 
 def test_offsets_are_dense_from_zero(world: LogUnderTest) -> None:
@@ -98,6 +110,32 @@ def test_bad_crc_is_corrupt_message(world: LogUnderTest) -> None:
     assert refusal(world, batch) == ErrorCode.CORRUPT_MESSAGE
 
 
+def test_large_batch_is_copied_on_a_thread(tmp_path: Path) -> None:
+    """A topic that bounds timestamps looks at each record, and a copy of 16 MiB takes time."""
+    world = LogUnderTest(
+        tmp_path / "t-0", message_timestamp_before_max_ms=1_000_000, max_message_bytes=16 * 1024**2
+    )
+    large = build_batch([(b"k", bytes(8 * 1024**2))], timestamp=world.now)
+    work = world.log.inspect(memoryview(large), world.now)
+    copied_on_loop, result = 0, None
+    tracemalloc.start()
+    try:
+        while True:
+            tracemalloc.reset_peak()
+            before, _ = tracemalloc.get_traced_memory()
+            try:
+                step = work.send(result)
+            except StopIteration:
+                break
+            finally:
+                _, peak = tracemalloc.get_traced_memory()
+                copied_on_loop = max(copied_on_loop, peak - before)
+            result = step() if callable(step) else None
+    finally:
+        tracemalloc.stop()
+    assert copied_on_loop < 1024**2
+
+
 def test_batch_over_max_message_bytes_is_too_large(tmp_path: Path) -> None:
     batch = simple_batch()
     exact = LogUnderTest(tmp_path / "a", max_message_bytes=len(batch))
@@ -135,7 +173,7 @@ def test_log_append_time_stamps_every_record(tmp_path: Path) -> None:
     world.flush()
     assert appended.append_time == world.now
     assert [r.timestamp for r in world.records()] == [world.now, world.now]
-    assert world.log.offset_for_time(world.now, 2) == (0, world.now)
+    assert finish(world.log.offset_for_time(world.now, 2)) == (0, world.now)
 
 
 @pytest.mark.parametrize("codec", list(Compression))
@@ -147,16 +185,65 @@ def test_compacted_topic_takes_no_record_without_a_key(tmp_path: Path, codec: Co
     assert refusal(world, bad) == ErrorCode.INVALID_RECORD
 
 
-def test_garbage_inside_a_batch_is_refused_where_the_inside_matters(tmp_path: Path) -> None:
-    batch = build_batch([(b"k", b"v" * 50)], timestamp=NOW, compression=Compression.ZSTD)
-    batch[70:80] = b"0123456789"
+@pytest.mark.parametrize("codec", list(Compression))
+def test_batch_that_readers_cannot_parse_is_refused(
+    world: LogUnderTest, codec: Compression
+) -> None:
+    batch = build_batch([(b"k", b"v" * 50)], timestamp=NOW, compression=codec)
+    batch[HEADER_SIZE + 1 : HEADER_SIZE + 11] = b"0123456789"
     seal(batch)
-    compacted = LogUnderTest(tmp_path / "a", cleanup_policy="compact")
-    assert refusal(compacted, bytearray(batch)) == ErrorCode.INVALID_RECORD
-    opaque = LogUnderTest(tmp_path / "b")
-    opaque.log.append(memoryview(batch), now_ms=NOW)
-    opaque.flush()
-    assert opaque.log.offset_for_time(NOW, 1) == (0, NOW)
+    assert refusal(world, batch) == ErrorCode.INVALID_RECORD
+
+
+@pytest.mark.parametrize("codec", list(Compression))
+def test_batch_with_offset_deltas_that_do_not_count_up_is_refused(
+    world: LogUnderTest, codec: Compression
+) -> None:
+    twice = bytearray()
+    for _ in range(2):
+        encode_record(twice, Record(0, NOW, b"k", b"v"), 0, NOW)
+    header = header_of(build_batch([(b"k", b"v")] * 2, timestamp=NOW, compression=codec))
+    assert refusal(world, with_payload(header, twice)) == ErrorCode.INVALID_RECORD
+
+
+def test_batch_of_many_records_is_appended_after_it_was_inspected_in_slices(
+    world: LogUnderTest,
+) -> None:
+    batch = build_batch([(b"k", None)] * 20_000, timestamp=NOW, compression=Compression.ZSTD)
+    with pytest.raises(NeedsTime):
+        world.log.append(memoryview(batch), now_ms=NOW)
+    finish(world.log.inspect(memoryview(batch), NOW))
+    appended = world.log.append(memoryview(batch), now_ms=NOW, inspected=True)
+    assert appended.last_offset == 19_999
+
+
+def test_batch_that_claims_more_records_than_its_bytes_can_hold_is_refused_unread(
+    world: LogUnderTest,
+) -> None:
+    """24 million records in a few kilobytes: what a bomb looks like."""
+    for codec, count in ((Compression.ZSTD, 24_000_000), (Compression.NONE, 100)):
+        header = header_of(build_batch([(b"k", b"v")], timestamp=NOW, compression=codec))
+        header = header._replace(record_count=count, last_offset_delta=count - 1)
+        batch = with_payload(header, bytes(100))
+        assert refusal(world, batch) == ErrorCode.INVALID_RECORD
+
+
+def test_batch_that_unfolds_to_far_more_than_its_size_is_refused(world: LogUnderTest) -> None:
+    value = bytes(UNFOLDED_ANYWAY)
+    batch = build_batch([(b"k", value)], timestamp=NOW, compression=Compression.ZSTD)
+    assert len(batch) * MOST_UNFOLDED < len(value)
+    with pytest.raises(RecordsRejected) as refused:
+        finish(world.log.inspect(memoryview(batch), NOW))
+    assert refused.value.error_code == ErrorCode.INVALID_RECORD
+
+
+def with_payload(header: BatchHeader, payload: bytes | bytearray) -> bytearray:
+    body = compress(Compression(header.compression), payload)
+    batch = bytearray(HEADER_SIZE)
+    HEADER.pack_into(batch, 0, *header._replace(batch_length=MIN_LENGTH + len(body)))
+    batch += body
+    seal(batch)
+    return batch
 
 
 def test_coordinator_may_append_several_batches_at_once(world: LogUnderTest) -> None:
@@ -202,5 +289,5 @@ def test_idle_segment_is_closed_when_its_time_is_over(tmp_path: Path) -> None:
     world = LogUnderTest(tmp_path / "t", segment_ms=1000)
     world.put("a")
     world.now += 1001
-    world.log.retain(world.now)
+    finish(world.log.retain(world.now))
     assert len(world.log.segments) == 2

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.broker.log.world import NOW, LogUnderTest, batch_positions, flip
 
 from holdfast.broker.log import PartitionLog
-from holdfast.broker.log.cleaning import MAX_KEYS, Job, KeyMap, clean
+from holdfast.broker.log.cleaning import MAX_KEYS, CompactionPlan, KeyMap, clean
 from holdfast.broker.log.compaction import (
     CompactionResult,
     _decide,
@@ -20,6 +20,7 @@ from holdfast.broker.log.compaction import (
     plan,
 )
 from holdfast.broker.log.directory import CLEANED_DIRECTORY
+from holdfast.broker.work import finish
 from holdfast.wire.records.batch import build_batch
 from holdfast.wire.records.compression import Compression
 from holdfast.wire.records.record import Record
@@ -45,7 +46,7 @@ def run(world: LogUnderTest) -> CompactionResult:
     return asyncio.run(_compact_here(world.log, job))
 
 
-async def _compact_here(log: PartitionLog, job: Job) -> CompactionResult:
+async def _compact_here(log: PartitionLog, job: CompactionPlan) -> CompactionResult:
     target = log.directory / CLEANED_DIRECTORY
     target.mkdir()
     end, written = clean(str(log.directory), str(target), job)
@@ -79,7 +80,7 @@ def test_last_record_of_each_key_stays_at_its_offset(tmp_path: Path) -> None:
     assert world.put("new", key="k0").base_offset == 20
 
 
-def test_in_a_process_of_its_own(tmp_path: Path) -> None:
+def test_compaction_runs_in_a_separate_process(tmp_path: Path) -> None:
     world = world_of(tmp_path)
     world.send(7, 0)
     for n in range(20):
@@ -127,7 +128,7 @@ def test_batches_keep_their_codec_and_their_offsets(tmp_path: Path, codec: Compr
     assert [r.offset for r in world.records()] == [0, 2, 4, 6, 8, 10, 11]
 
 
-def test_reading_from_any_offset_goes_on_over_the_gaps(tmp_path: Path) -> None:
+def test_reading_from_any_offset_continues_over_the_gaps(tmp_path: Path) -> None:
     world = world_of(tmp_path, index_interval_bytes=0)
     for n in range(30):
         world.put(f"v{n}", key="same" if n % 4 else f"k{n}")
@@ -176,7 +177,7 @@ def test_records_not_yet_mapped_are_kept(tmp_path: Path) -> None:
     close_segment(world)
     job = plan(world.log, world.now)
     assert job is not None
-    small = Job(
+    small = CompactionPlan(
         **{name: getattr(job, name) for name in job.__slots__ if name != "max_keys"}, max_keys=5
     )
     rounds = 0
@@ -185,7 +186,7 @@ def test_records_not_yet_mapped_are_kept(tmp_path: Path) -> None:
         rounds += 1
         job_now = plan(world.log, world.now)
         assert job_now is not None
-        small = Job(
+        small = CompactionPlan(
             **{n: getattr(job_now, n) for n in job.__slots__ if n != "max_keys"}, max_keys=5
         )
     assert rounds >= 3
@@ -200,7 +201,7 @@ def run_with_few_keys(world: LogUnderTest, max_keys: int) -> None:
     assert world.log.cleaned_offset < job.end
 
 
-def test_tombstone_past_the_map_stays_until_what_it_deletes_is_gone(tmp_path: Path) -> None:
+def test_tombstone_past_the_map_stays_until_its_records_are_gone(tmp_path: Path) -> None:
     world = world_of(tmp_path, segment_bytes=10_000, delete_retention_ms=1000)
     world.put("old", key="deleted")
     for n in range(6):
@@ -256,12 +257,12 @@ def test_latest_time_is_that_of_a_record_that_stayed(tmp_path: Path) -> None:
     close_segment(world)
     run(world)
     world.reports.clear()
-    assert world.log.offset_for_time(NOW + 3, 6) == (0, NOW + 5)
-    assert world.log.max_timestamp(5) == (0, NOW + 5)
+    assert finish(world.log.offset_for_time(NOW + 3, 6)) == (0, NOW + 5)
+    assert finish(world.log.max_timestamp(5)) == (0, NOW + 5)
     assert world.reports == []  # an index that contradicts the log would have been made again
 
 
-def test_active_segment_and_open_transactions_are_left_alone(tmp_path: Path) -> None:
+def test_active_segment_and_open_transactions_are_not_compacted(tmp_path: Path) -> None:
     world = world_of(tmp_path)
     world.put("1", key="k")
     world.flush()
@@ -275,7 +276,7 @@ def test_active_segment_and_open_transactions_are_left_alone(tmp_path: Path) -> 
     assert job.end == 2
 
 
-def test_young_records_are_left_alone(tmp_path: Path) -> None:
+def test_young_records_are_not_compacted(tmp_path: Path) -> None:
     world = world_of(tmp_path, min_compaction_lag_ms=1000)
     world.put("1", key="k")
     world.put("2", key="k")
@@ -287,7 +288,7 @@ def test_young_records_are_left_alone(tmp_path: Path) -> None:
     assert compact_needed(world.log, world.now)
 
 
-def test_dirty_share_decides(tmp_path: Path) -> None:
+def test_compaction_starts_at_the_dirty_ratio(tmp_path: Path) -> None:
     world = world_of(tmp_path, min_cleanable_dirty_ratio=0.5)
     for n in range(10):
         world.put(f"v{n}", key=f"k{n}")
@@ -304,18 +305,18 @@ def test_dirty_share_decides(tmp_path: Path) -> None:
     assert compact_needed(world.log, world.now)
 
 
-def test_longest_lag_decides_too(tmp_path: Path) -> None:
+def test_compaction_starts_at_the_maximum_lag(tmp_path: Path) -> None:
     world = world_of(tmp_path, min_cleanable_dirty_ratio=1, max_compaction_lag_ms=1000)
     for n in range(10):
         world.put(f"v{n}", key=f"k{n}")
     world.flush()
     world.now += 1001
-    world.log.retain(world.now)
+    finish(world.log.retain(world.now))
     world.flush()
     assert compact_needed(world.log, world.now)
 
 
-def test_topic_that_is_not_compacted_needs_none(tmp_path: Path) -> None:
+def test_topic_without_compaction_is_not_compacted(tmp_path: Path) -> None:
     world = world_of(tmp_path, cleanup_policy="delete")
     world.put("1")
     close_segment(world)
@@ -420,7 +421,7 @@ def test_segments_deleted_meanwhile_are_not_brought_back(tmp_path: Path) -> None
     end = job.groups[1][0].base_offset
     bases = [facts.base_offset for facts in job.groups[0]]
     _decide(str(world.directory), str(target), 0, end)
-    world.log.delete_records_before(end)
+    finish(world.log.delete_records_before(end))
     assert not world.log.adopt(written[0], bases, end, str(target))
     assert not list(world.directory.glob("*.swap"))
     assert world.records()[0].offset == end
@@ -433,9 +434,9 @@ def test_lookup_by_time_after_compaction(tmp_path: Path) -> None:
         world.now += 10
     close_segment(world)
     run(world)
-    assert world.log.offset_for_time(NOW, 20) == (13, NOW + 130)
-    assert world.log.offset_for_time(NOW + 171, 20) == (18, NOW + 180)
-    assert world.log.max_timestamp(20) == (19, NOW + 190)
+    assert finish(world.log.offset_for_time(NOW, 20)) == (13, NOW + 130)
+    assert finish(world.log.offset_for_time(NOW + 171, 20)) == (18, NOW + 180)
+    assert finish(world.log.max_timestamp(20)) == (19, NOW + 190)
 
 
 def test_keys_of_any_length_are_kept_apart() -> None:
@@ -446,7 +447,7 @@ def test_keys_of_any_length_are_kept_apart() -> None:
     assert not any(keys.is_superseded(b"x" * length, length) for length in range(40))
 
 
-def test_job_survives_the_way_to_its_process(tmp_path: Path) -> None:
+def test_compaction_plan_survives_encoding_and_decoding(tmp_path: Path) -> None:
     world = world_of(tmp_path)
     world.send(7, 0, transactional=True)
     world.end(7, commit=False)

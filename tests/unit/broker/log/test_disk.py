@@ -1,4 +1,4 @@
-"""A disk that is full or broken: nothing half-written is seen, and it goes on when it is mended."""
+"""A full or broken disk: no partial batch is visible, and the log continues when it works again."""
 
 import errno
 import os
@@ -9,6 +9,7 @@ from tests.unit.broker.log.world import NOW, FaultyDisk, LogUnderTest
 
 from holdfast.broker.log import StorageFailed, files
 from holdfast.broker.log.files import File, OpenFiles, replace_file
+from holdfast.broker.work import finish
 from holdfast.wire.records.batch import build_batch
 
 
@@ -58,7 +59,7 @@ def test_crash_right_after_a_full_disk_finds_only_whole_batches(
     assert world.reported("torn tail of 40 bytes")
 
 
-def test_end_that_cannot_be_mended_takes_no_append_until_it_can(
+def test_log_whose_end_cannot_be_repaired_refuses_appends_until_it_can(
     world: LogUnderTest, disk: FaultyDisk
 ) -> None:
     disk.room, disk.failing = 10, {"ftruncate"}
@@ -137,7 +138,9 @@ def test_checkpoint_that_cannot_be_written_does_not_fail_the_flush(
 
 
 @pytest.mark.parametrize("rolled", [False, True])
-def test_failed_flush_cuts_back_to_what_was_seen(world: LogUnderTest, rolled: bool) -> None:
+def test_failed_flush_drops_records_that_were_never_visible(
+    world: LogUnderTest, rolled: bool
+) -> None:
     for n in range(2, 8 if rolled else 3):
         world.send(7, n)
     assert (len(world.log.segments) > 1) is rolled
@@ -150,7 +153,9 @@ def test_failed_flush_cuts_back_to_what_was_seen(world: LogUnderTest, rolled: bo
     assert world.values() == ["7/0", "7/1", "7/2"]
 
 
-def test_failed_flush_that_cannot_be_mended_at_once(world: LogUnderTest, disk: FaultyDisk) -> None:
+def test_failed_flush_is_repaired_later_if_the_disk_refuses_at_first(
+    world: LogUnderTest, disk: FaultyDisk
+) -> None:
     for n in range(2, 8):
         world.send(7, n)
     for broken in ("unlink", "ftruncate", "pread"):
@@ -167,7 +172,7 @@ def test_failed_flush_that_cannot_be_mended_at_once(world: LogUnderTest, disk: F
     assert world.values() == ["7/0", "7/1", "7/2"]
 
 
-def test_late_answer_to_a_ticket_from_before_a_failure_counts_for_nothing(
+def test_late_ticket_reply_after_a_failure_is_ignored(
     world: LogUnderTest,
 ) -> None:
     world.send(7, 2)
@@ -190,10 +195,10 @@ def test_start_offset_that_cannot_be_written_does_not_move(
 ) -> None:
     disk.failing = {"fsync"}
     with pytest.raises(StorageFailed):
-        world.log.delete_records_before(1)
+        finish(world.log.delete_records_before(1))
     assert world.log.log_start_offset == 0
     disk.failing = set()
-    assert world.log.delete_records_before(1) == 1
+    assert finish(world.log.delete_records_before(1)) == 1
 
 
 def test_replaced_file_is_the_old_or_the_new(tmp_path: Path, disk: FaultyDisk) -> None:
@@ -266,7 +271,7 @@ def test_new_segment_is_durable_before_all_that_it_follows_is_dropped(
         os.unlink(path)
 
     monkeypatch.setattr(disk, "unlink", unlink)
-    world.log.retain(world.now + 5000)
+    finish(world.log.retain(world.now + 5000))
     assert (world.log.log_start_offset, world.log.end_offset) == (4, 4)
     assert seen
     assert all(seen)

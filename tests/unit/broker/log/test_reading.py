@@ -1,14 +1,19 @@
-"""What readers get: whole batches, from the right one on, never past the limit."""
+"""Reads return whole batches, from the right one on, never past the limit."""
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.broker.log.world import NOW, LogUnderTest, flip
 
-from holdfast.broker.log import OffsetOutOfRange
-from holdfast.wire.records.batch import Record, build_batch, iterate_batches
+from holdfast.broker.log import OffsetOutOfRange, reading, segment
+from holdfast.broker.log.scanning import walk_headers
+from holdfast.broker.work import finish
+from holdfast.wire.records.batch import build_batch, iterate_batches
 from holdfast.wire.records.compression import Compression
+from holdfast.wire.records.record import Record
 
 
 @pytest.fixture
@@ -32,6 +37,38 @@ def test_offset_in_mid_batch_returns_the_whole_batch(world: LogUnderTest) -> Non
     assert [header.base_offset for header, _ in iterate_batches(data)] == [0, 3]
 
 
+def test_read_returns_a_bounded_number_of_batches(
+    world: LogUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each batch costs time, whatever its size."""
+    monkeypatch.setattr(reading, "MOST_BATCHES", 3)
+    for n in range(8):
+        world.put(str(n))
+    world.flush()
+    data = world.log.read(0, 1 << 20, limit=8)
+    assert [header.base_offset for header, _ in iterate_batches(data)] == [0, 1, 2]
+    assert world.values() == [str(n) for n in range(8)]
+
+
+def test_search_for_an_offset_is_bounded_whatever_the_index_interval_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = LogUnderTest(tmp_path / "t-0", index_interval_bytes=2**31 - 1)
+    for n in range(3_000):
+        world.put(str(n))
+    world.flush()
+    seen: list[int] = []
+
+    def counted(*where: Any) -> Iterator[Any]:
+        for found in walk_headers(*where):
+            seen.append(found.position)
+            yield found
+
+    monkeypatch.setattr(segment, "walk_headers", counted)
+    assert world.values(2_999) == ["2999"]
+    assert len(seen) < 1_100
+
+
 def test_nothing_is_visible_before_it_is_flushed(world: LogUnderTest) -> None:
     world.put("a")
     world.flush()
@@ -50,7 +87,7 @@ def test_offsets_outside_the_log_are_refused(world: LogUnderTest) -> None:
     for n in range(4):
         world.put(str(n))
     world.flush()
-    world.log.delete_records_before(2)
+    finish(world.log.delete_records_before(2))
     for offset in (-1, 0, 1, 5):
         with pytest.raises(OffsetOutOfRange):
             world.log.read(offset, 1000, limit=4)
@@ -84,7 +121,7 @@ def test_max_bytes_is_kept_but_for_one_large_batch(world: LogUnderTest) -> None:
     assert [h.base_offset for h, _ in iterate_batches(world.log.read(0, 0, limit=3))] == [0]
 
 
-def test_reads_from_anywhere_agree_with_what_was_appended(world: LogUnderTest) -> None:
+def test_reads_from_any_offset_return_the_appended_batches(world: LogUnderTest) -> None:
     seed = random.randrange(10**9)
     randomness = random.Random(seed)
     expected: list[str] = []
@@ -126,14 +163,14 @@ def test_lookup_by_time_finds_the_exact_record(tmp_path: Path, codec: Compressio
             expected = next(
                 ((n, NOW + t) for n, t in enumerate(times[:limit]) if t >= wanted), None
             )
-            assert world.log.offset_for_time(NOW + wanted, limit) == expected
+            assert finish(world.log.offset_for_time(NOW + wanted, limit)) == expected
     latest = max(range(end), key=lambda n: (times[n], -n))
-    assert world.log.max_timestamp(end) == (latest, NOW + times[latest])
+    assert finish(world.log.max_timestamp(end)) == (latest, NOW + times[latest])
     for limit in range(3, end, 3):
         latest = max(range(limit), key=lambda n: (times[n], -n))
-        assert world.log.max_timestamp(limit) == (latest, NOW + times[latest])
+        assert finish(world.log.max_timestamp(limit)) == (latest, NOW + times[latest])
 
 
 def test_lookup_by_time_in_an_empty_log_finds_nothing(world: LogUnderTest) -> None:
-    assert world.log.offset_for_time(0, 0) is None
-    assert world.log.max_timestamp(0) is None
+    assert finish(world.log.offset_for_time(0, 0)) is None
+    assert finish(world.log.max_timestamp(0)) is None

@@ -1,7 +1,8 @@
-"""What a crash or a failing disk leaves, and what becomes of it."""
+"""Recovery after a crash or a failing disk."""
 
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.unit.broker.log.world import LogUnderTest, batch_positions, flip, wri
 from holdfast.broker.log import CorruptRecords
 from holdfast.broker.log.leftovers import swap_name
 from holdfast.broker.log.segment import ROOM_BYTES
+from holdfast.broker.work import finish
 from holdfast.wire.records.batch import iterate_batches
 
 SETTINGS = {"segment_bytes": 600, "index_interval_bytes": 100}
@@ -34,7 +36,7 @@ def test_crash_loses_nothing_that_was_written(world: LogUnderTest) -> None:
     assert world.put("21").base_offset == 21
 
 
-def test_clean_stop_opens_without_reading_and_without_a_word(world: LogUnderTest) -> None:
+def test_start_after_a_clean_stop_reads_and_logs_nothing(world: LogUnderTest) -> None:
     world.reopen()
     assert world.reports == []
     assert world.values() == EXPECTED
@@ -48,12 +50,12 @@ def test_untouched_log_closes_without_writing(world: LogUnderTest) -> None:
     assert before == {path: path.stat().st_mtime_ns for path in world.directory.iterdir()}
 
 
-def test_clean_state_that_does_not_fit_the_files_is_not_believed(world: LogUnderTest) -> None:
+def test_clean_state_that_does_not_match_the_files_is_ignored(world: LogUnderTest) -> None:
     state = world.log.close()
     last = world.file(".log")
     last.write_bytes(last.read_bytes()[:-3])
     world.open(state)
-    assert world.reported("not as the last stop left them")
+    assert world.reported("do not match the state of the last stop")
     assert world.values() == EXPECTED[:-1]
 
 
@@ -83,7 +85,7 @@ def test_flipped_byte_in_the_tail_batch_is_truncated(world: LogUnderTest) -> Non
         assert world.reported("torn tail")
 
 
-def test_zeros_at_the_end_are_room_and_cut_off_without_a_word(world: LogUnderTest) -> None:
+def test_trailing_zeros_are_truncated_silently(world: LogUnderTest) -> None:
     last = world.file(".log")
     written = written_bytes(last)
     last.write_bytes(written + bytes(5000))
@@ -93,7 +95,9 @@ def test_zeros_at_the_end_are_room_and_cut_off_without_a_word(world: LogUnderTes
     assert not world.reported("torn tail")
 
 
-def test_torn_tail_before_the_room_is_told_by_its_own_size(world: LogUnderTest) -> None:
+def test_torn_tail_before_the_allocated_room_is_reported_with_its_own_size(
+    world: LogUnderTest,
+) -> None:
     last = world.file(".log")
     last.write_bytes(written_bytes(last) + b"\1" * 30 + bytes(ROOM_BYTES - 30))
     world.crash()
@@ -138,7 +142,7 @@ def test_damaged_end_of_a_segment_with_good_ones_after_it_is_kept(world: LogUnde
         world.log.read(bad, 1000, limit=20)
 
 
-def test_damage_that_hides_a_length_does_not_hide_what_follows(world: LogUnderTest) -> None:
+def test_damaged_length_does_not_hide_later_batches(world: LogUnderTest) -> None:
     victim = world.file(".log", 0)
     start = batch_positions(victim)[1]
     flip(victim, start + 8)  # the highest byte of the length
@@ -183,7 +187,7 @@ def test_garbage_in_an_index_is_noticed_when_it_is_used(world: LogUnderTest) -> 
     for offset in range(20):
         assert world.values(offset) == EXPECTED[offset:]
     assert world.reported("does not match the log") or world.reported("points past the end")
-    assert world.log.offset_for_time(world.now, 20) == (0, world.now)
+    assert finish(world.log.offset_for_time(world.now, 20)) == (0, world.now)
 
 
 def test_lost_index_of_aborted_transactions_is_made_again(tmp_path: Path) -> None:
@@ -222,7 +226,25 @@ def test_damaged_checkpoint_and_snapshots_mean_reading_the_log(tmp_path: Path) -
     assert world.log.last_stable_offset == 20
 
 
-def test_checkpoint_bounds_what_is_read(world: LogUnderTest) -> None:
+def test_sequences_survive_when_all_records_are_deleted_and_snapshots_are_lost(
+    tmp_path: Path,
+) -> None:
+    """The copy of the snapshot is at the log's start offset, and nothing else has the sequences."""
+    world = LogUnderTest(tmp_path / "t", segment_bytes=100)
+    world.send(7, 0)
+    world.send(7, 1)
+    world.flush()
+    world.put("in a new segment, which is empty after the failed flush")
+    world.fail_flush()
+    finish(world.log.delete_records_before(2))
+    assert world.log.segments.first.base_offset == 2
+    for path in world.directory.glob("*.snapshot"):
+        path.unlink()
+    world.crash()
+    assert world.send(7, 1).duplicate
+
+
+def test_recovery_reads_only_after_the_checkpoint(world: LogUnderTest) -> None:
     world.log.close()
     world.crash()
     assert not world.reported("read")
@@ -232,12 +254,12 @@ def test_checkpoint_bounds_what_is_read(world: LogUnderTest) -> None:
     assert world.reported(f"read {size} bytes")
 
 
-def test_segment_that_lost_synced_bytes_says_so(world: LogUnderTest) -> None:
+def test_segment_that_lost_synced_bytes_is_reported(world: LogUnderTest) -> None:
     world.log.close()
     last = world.file(".log")
     last.write_bytes(last.read_bytes()[: batch_positions(last)[-2]])
     world.crash()
-    assert world.reported("Offsets 18 to 19 had been synced, and are gone")
+    assert world.reported("Offsets 18 to 19 had been synced, and are lost")
     assert world.log.end_offset == 18
     world.put("new")
     world.crash()
@@ -296,7 +318,7 @@ def test_decided_swap_is_finished(world: LogUnderTest) -> None:
 
 
 def test_deleted_start_survives(world: LogUnderTest) -> None:
-    world.log.delete_records_before(9)
+    finish(world.log.delete_records_before(9))
     world.crash()
     assert world.log.log_start_offset == 9
     assert world.values() == EXPECTED[9:]
@@ -305,32 +327,38 @@ def test_deleted_start_survives(world: LogUnderTest) -> None:
 
 
 def test_everything_deleted_keeps_the_offsets(world: LogUnderTest) -> None:
-    world.log.delete_records_before(20)
+    finish(world.log.delete_records_before(20))
     for open_again in (world.crash, world.reopen):
         open_again()
         assert (world.log.log_start_offset, world.log.end_offset) == (20, 20)
     assert world.put("20").base_offset == 20
 
 
-def test_log_that_lost_more_than_was_deleted_goes_on_at_its_start(world: LogUnderTest) -> None:
+def test_log_that_lost_deleted_records_continues_at_its_start(world: LogUnderTest) -> None:
     """Without syncs the deletion is on disk, and what was deleted may not be."""
     world.put("20")
     world.put("21")
     world.log.expose()
     last = world.file(".log")
     kept = last.read_bytes()[: batch_positions(last)[-2]]
-    world.log.delete_records_before(22)
+    finish(world.log.delete_records_before(22))
     last.write_bytes(kept)
     world.crash()
     assert (world.log.log_start_offset, world.log.end_offset) == (22, 22)
     assert world.put("22").base_offset == 22
     world.flush()
-    for open_again in (lambda: world.log, world.crash, world.reopen, world.crash):
+    openings: list[Callable[[], object]] = [
+        lambda: world.log,
+        world.crash,
+        world.reopen,
+        world.crash,
+    ]
+    for open_again in openings:
         open_again()
         assert world.values() == ["22"]
 
 
-def test_snapshots_of_offsets_that_are_gone_are_not_believed_later(tmp_path: Path) -> None:
+def test_snapshots_of_deleted_offsets_are_ignored(tmp_path: Path) -> None:
     world = LogUnderTest(tmp_path / "t")
     world.send(7, 0)
     world.log.close()

@@ -3,6 +3,7 @@
 import errno
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from holdfast.broker.log import Appended, CleanState, PartitionLog, Source, files
 from holdfast.broker.topic_config import TopicConfig
@@ -17,6 +18,9 @@ from holdfast.wire.records.batch import (
     records_of,
 )
 from holdfast.wire.records.record import Record
+
+if TYPE_CHECKING:
+    from _typeshed import FileDescriptorLike, ReadableBuffer
 
 NOW = 1_700_000_000_000
 
@@ -54,7 +58,7 @@ class LogUnderTest:
         """Open again after a clean stop."""
         return self.open(CleanState.from_json(self.log.close().to_json()))
 
-    def put(self, *values: str | None, key: str | None = "k", **fields: int | bool) -> Appended:
+    def put(self, *values: str | None, key: str | None = "k", **fields: Any) -> Appended:
         """Append one batch."""
         batch = build_batch(
             [
@@ -157,7 +161,7 @@ def written_bytes(path: Path) -> bytes:
 
 
 class FaultyDisk(files.Disk):
-    """A disk with so many bytes of room, or on which chosen calls fail."""
+    """A disk with limited room, or on which chosen calls fail."""
 
     def __init__(self, room: int | None = None) -> None:
         self.room = room
@@ -167,13 +171,15 @@ class FaultyDisk(files.Disk):
         if call in self.failing:
             raise OSError(errno.EIO, f"injected: {call}")
 
-    def open(self, path, flags, mode=0o777):  # type: ignore[no-untyped-def]
+    def open(  # type: ignore[override]  # the log never passes `dir_fd`
+        self, path: str, flags: int, mode: int = 0o777
+    ) -> int:
         self._maybe_fail("create" if flags & os.O_CREAT else "open")
         if flags & os.O_CREAT and self.room == 0:
             raise OSError(errno.ENOSPC, "injected")
         return os.open(path, flags, mode)
 
-    def pwrite(self, fd, data, position):  # type: ignore[no-untyped-def]
+    def pwrite(self, fd: int, data: "ReadableBuffer", position: int, /) -> int:
         self._maybe_fail("pwrite")
         if self.room is None:
             return os.pwrite(fd, data, position)
@@ -183,22 +189,22 @@ class FaultyDisk(files.Disk):
         self.room -= len(part)
         return os.pwrite(fd, part, position)
 
-    def pread(self, fd, size, position):  # type: ignore[no-untyped-def]
+    def pread(self, fd: int, size: int, position: int, /) -> bytes:
         self._maybe_fail("pread")
         return os.pread(fd, size, position)
 
-    def ftruncate(self, fd, size):  # type: ignore[no-untyped-def]
+    def ftruncate(self, fd: int, size: int, /) -> None:
         self._maybe_fail("ftruncate")
         os.ftruncate(fd, size)
 
-    def fdatasync(self, fd):  # type: ignore[no-untyped-def]
+    def fdatasync(self, fd: "FileDescriptorLike") -> None:
         self._maybe_fail("fdatasync")
         os.fdatasync(fd)
 
-    def fsync(self, fd):  # type: ignore[no-untyped-def]
+    def fsync(self, fd: "FileDescriptorLike") -> None:
         self._maybe_fail("fsync")
         os.fsync(fd)
 
-    def unlink(self, path):  # type: ignore[no-untyped-def]
+    def unlink(self, path: str) -> None:  # type: ignore[override]  # as in `open`
         self._maybe_fail("unlink")
         os.unlink(path)

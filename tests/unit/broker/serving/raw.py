@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import importlib
+import ssl
 import struct
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,7 +12,11 @@ from typing import Any, Self
 from holdfast.broker.broker import Broker
 from holdfast.broker.dispatch import Dispatcher
 from holdfast.broker.listener import Listener
+from holdfast.broker.partition import Partition
+from holdfast.broker.security.endpoints import Endpoint, Protocol
+from holdfast.broker.security.tls import Certificates
 from holdfast.broker.settings import BrokerSettings
+from holdfast.broker.topics import Topic
 from holdfast.wire.protocol.apis import APIS, Api
 from holdfast.wire.records.batch import build_batch
 from holdfast.wire.records.compression import Compression
@@ -29,18 +34,42 @@ class Served:
         self.listener = listener
         self.port = port
 
-    async def client(self) -> "RawClient":
-        return RawClient(*await asyncio.open_connection("127.0.0.1", self.port))
+    def topic(self, name: str) -> Topic:
+        topic = self.broker.topics.get(name)
+        assert topic is not None
+        return topic
+
+    def partition(self, topic: str, index: int) -> Partition:
+        partition = self.broker.partition(topic, index)
+        assert partition is not None
+        return partition
+
+    async def client(
+        self,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        context: ssl.SSLContext | None = None,
+    ) -> "RawClient":
+        """A client whose address is `host`. `port`: another than that of the first endpoint."""
+        opened = await asyncio.open_connection(
+            "127.0.0.1", port or self.port, local_addr=(host, 0), ssl=context
+        )
+        return RawClient(*opened)
 
 
 @contextlib.asynccontextmanager
-async def serving(data_dir: Path, **settings: Any) -> AsyncIterator[Served]:
+async def serving(
+    data_dir: Path,
+    protocol: Protocol = Protocol.PLAINTEXT,
+    certificates: Certificates | None = None,
+    **settings: Any,
+) -> AsyncIterator[Served]:
     data_dir.mkdir(parents=True, exist_ok=True)
     broker = Broker(BrokerSettings(data_dir=data_dir, **settings))
     dispatcher = Dispatcher(broker)
-    listener = Listener(broker, dispatcher)
+    listener = Listener(broker, dispatcher, certificates)
     broker.reply_room = listener.reply_room
-    port = await listener.start("127.0.0.1", 0, None)
+    port = await listener.start(Endpoint(protocol, "127.0.0.1", 0))
     try:
         yield Served(broker, dispatcher, listener, port)
     finally:
@@ -119,7 +148,7 @@ class RawClient:
         return (await self.reply(api_name, version))[1]
 
     async def closed(self) -> bool:
-        """Whether the broker closes the connection, replies that are left unread aside."""
+        """Returns True if the broker closes the connection, after unread replies."""
         async with asyncio.timeout(DEADLINE_SECONDS):
             with contextlib.suppress(ConnectionResetError):
                 while await self.reader.read(65536):

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,14 @@ from tests.unit.broker.log.world import written_bytes
 from tests.unit.broker.serving.raw import serving
 from tests.unit.broker.serving.test_connection import fetch_frame
 from tests.unit.broker.serving.test_durability import GatedDisk, batch
+from tests.unit.broker.serving.test_topics import result_of
 
 from holdfast.broker.broker import Broker
 from holdfast.broker.log import files
 from holdfast.broker.log.compaction import compact_needed
 from holdfast.broker.partition import Partition
 from holdfast.broker.settings import BrokerSettings
+from holdfast.broker.work import finish
 from holdfast.wire.protocol.errors import ErrorCode
 
 LONG_AFTER_MS = 10**12
@@ -63,6 +66,36 @@ async def test_deleted_topic_holds_no_file_open_so_that_its_room_is_free(tmp_pat
     assert open_files_of(tmp_path) == before
 
 
+class NotingDisk(files.Disk):
+    """Notes the threads that unlink files."""
+
+    def __init__(self) -> None:
+        self.threads: list[int] = []
+
+    def unlink(self, path: str) -> None:  # type: ignore[override]
+        self.threads.append(threading.get_ident())
+        os.unlink(path)
+
+
+@pytest.mark.parametrize("how", ["deleted", "expired"])
+async def test_segments_are_unlinked_on_a_thread_because_the_system_takes_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    broker = Broker(BrokerSettings(data_dir=tmp_path, flush="os"))
+    settings = {"segment.bytes": "100", "retention.ms": "1"}
+    partition = broker.topics.create("t", 1, settings).partitions[0]
+    log = partition.log
+    fill(partition)
+    disk = NotingDisk()
+    monkeypatch.setattr(files, "disk", disk)
+    later = LONG_AFTER_MS * 10
+    drop = log.delete_records_before(4) if how == "deleted" else log.retain(later)
+    await result_of(broker.workshop.answer(drop))
+    assert log.log_start_offset >= 4
+    assert len(disk.threads) >= 4
+    assert threading.get_ident() not in disk.threads
+
+
 async def test_housekeeping_that_is_late_spares_the_topic_of_the_same_name(tmp_path: Path) -> None:
     broker = Broker(BrokerSettings(data_dir=tmp_path, flush="os"))
     settings = {"segment.bytes": "100", "retention.ms": "1", "cleanup.policy": "compact,delete"}
@@ -71,7 +104,7 @@ async def test_housekeeping_that_is_late_spares_the_topic_of_the_same_name(tmp_p
     broker.topics.delete("t")
     fill(broker.topics.create("t", 1, {"segment.bytes": "100"}).partitions[0])
     files_of_new = sorted(os.listdir(tmp_path / "t-0"))
-    assert old.log.retain(LONG_AFTER_MS * 10) == []
+    assert finish(old.log.retain(LONG_AFTER_MS * 10)) == []
     await old.sync_in_background()
     assert not compact_needed(old.log, LONG_AFTER_MS * 10)
     assert sorted(os.listdir(tmp_path / "t-0")) == files_of_new
@@ -119,7 +152,7 @@ async def test_checkpoint_of_a_deleted_topic_is_not_left_to_its_successor(
     assert sorted(os.listdir(tmp_path / "t-0")) == [f"{0:020d}.log"]
 
 
-async def test_topic_made_anew_after_a_clean_stop_is_not_taken_for_the_old_one(
+async def test_topic_created_again_after_a_clean_stop_is_not_the_old_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     broker = Broker(BrokerSettings(data_dir=tmp_path, flush="os"))
@@ -131,7 +164,7 @@ async def test_topic_made_anew_after_a_clean_stop_is_not_taken_for_the_old_one(
     assert caplog.text == ""
 
 
-async def test_fetch_that_waits_for_a_topic_hears_that_it_was_deleted(tmp_path: Path) -> None:
+async def test_waiting_fetch_ends_when_its_topic_is_deleted(tmp_path: Path) -> None:
     async with serving(tmp_path / "data", flush="os") as served, await served.client() as client:
         served.broker.topics.create("t", 1, {})
         await client.send(fetch_frame("t", wait_ms=600_000))

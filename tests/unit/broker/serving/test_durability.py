@@ -5,6 +5,7 @@ import errno
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> GatedDisk:
     return gated
 
 
-def batch(value: bytes = b"v", **producer: int) -> memoryview:
+def batch(value: bytes = b"v", **producer: Any) -> memoryview:
     return memoryview(build_batch([(b"k", value)], timestamp=1_000, **producer))
 
 
@@ -83,7 +84,7 @@ async def test_one_sync_covers_all_that_was_appended_meanwhile(
     assert disk.syncs - before <= 3  # one for the hundred, and one for an index or two
 
 
-async def test_failed_sync_is_told_and_takes_back_what_was_never_seen(
+async def test_failed_sync_is_reported_and_its_records_were_never_visible(
     tmp_path: Path, disk: GatedDisk
 ) -> None:
     partition = open_partition(tmp_path)
@@ -103,7 +104,7 @@ async def test_failed_sync_is_told_and_takes_back_what_was_never_seen(
 
 async def test_retry_after_a_failed_sync_is_taken_as_new(tmp_path: Path, disk: GatedDisk) -> None:
     partition = open_partition(tmp_path)
-    producer = {"producer_id": 7, "producer_epoch": 0}
+    producer: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0}
     await partition.when_durable(partition.append(batch(base_sequence=0, **producer)).last_offset)
     disk.failure = OSError(errno.EIO, "Input/output error")
     lost = partition.append(batch(base_sequence=1, **producer))
@@ -118,7 +119,7 @@ async def test_retry_after_a_failed_sync_is_taken_as_new(tmp_path: Path, disk: G
 async def test_duplicate_waits_for_the_sync_of_the_first(tmp_path: Path, disk: GatedDisk) -> None:
     partition = open_partition(tmp_path)
     disk.gate.clear()
-    producer = {"producer_id": 7, "producer_epoch": 0}
+    producer: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0}
     partition.append(batch(base_sequence=0, **producer))
     partition.append(batch(base_sequence=1, **producer))
     duplicate = partition.append(batch(base_sequence=0, **producer))
@@ -190,8 +191,10 @@ async def test_small_syncs_of_a_quick_disk_are_done_on_the_loop_and_a_slow_one_i
 
     await send()
     assert disk.synced_by != loop_thread  # nobody knows yet how quick the disk is
-    for _ in range(200):
+    for _ in range(20_000):  # beside load a sync now and then seems slow, and it is measured again
         await send()
+        if disk.synced_by == loop_thread:
+            break
     assert disk.synced_by == loop_thread
     disk.seconds = 0.02
     await send()

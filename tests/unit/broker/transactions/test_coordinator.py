@@ -1,6 +1,8 @@
 """The coordinator: what is acknowledged is durable, and what was decided happens."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 import pytest
 from tests.unit.broker.transactions.world import OFFSETS, Marker, World
@@ -19,7 +21,7 @@ from holdfast.wire.protocol.errors import ErrorCode
 A, B = TopicPartition("a", 0), TopicPartition("b", 3)
 
 
-async def refused(world: World, coroutine) -> ErrorCode:
+async def refused(world: World, coroutine: Coroutine[Any, Any, object]) -> ErrorCode:
     with pytest.raises(TransactionRefused) as refusal:
         await world.answer(coroutine)
     return refusal.value.error
@@ -36,10 +38,12 @@ async def begun(world: World, *partitions: TopicPartition, timeout_ms: int = 60_
 
 
 def state(world: World) -> TransactionState:
-    return world.coordinator.transaction("t").state
+    transaction = world.coordinator.transaction("t")
+    assert transaction is not None
+    return transaction.state
 
 
-async def test_idempotent_producers_get_ids_of_their_own():
+async def test_idempotent_producers_get_ids_of_their_own() -> None:
     world = World()
     ids = [await world.coordinator.init_producer_id(None, 0, None) for _ in range(3)]
     assert len({who.id for who in ids}) == 3
@@ -47,7 +51,7 @@ async def test_idempotent_producers_get_ids_of_their_own():
     assert not world.state.entries
 
 
-async def test_nothing_is_acknowledged_before_it_is_durable():
+async def test_nothing_is_acknowledged_before_it_is_durable() -> None:
     world = World()
     request = world.request(world.coordinator.init_producer_id("t", 1000, None))
     await world.settle()
@@ -56,16 +60,16 @@ async def test_nothing_is_acknowledged_before_it_is_durable():
     world.state.sync()
     who = await request
     assert who.epoch == 0
-    request = world.request(world.coordinator.add_partitions("t", who, {A}))
+    adding = world.request(world.coordinator.add_partitions("t", who, {A}))
     await world.settle()
-    assert not request.done()
+    assert not adding.done()
     assert world.coordinator.verify(*who, *A) is ErrorCode.INVALID_TXN_STATE
     world.state.sync()
-    await request
+    await adding
     assert world.coordinator.verify(*who, *A) is None
 
 
-async def test_steps_of_one_id_never_overlap():
+async def test_steps_of_one_id_never_overlap() -> None:
     world = World()
     who = await begun(world, A)
     coordinator = world.coordinator
@@ -85,18 +89,20 @@ async def test_steps_of_one_id_never_overlap():
     await first
 
 
-async def test_two_first_requests_for_an_id_do_not_get_the_same_epoch():
+async def test_two_first_requests_for_an_id_do_not_get_the_same_epoch() -> None:
     world = World()
     requests = [
         world.request(world.coordinator.init_producer_id("t", 1000, None)) for _ in range(2)
     ]
     await world.rest()
     first, second = await asyncio.gather(*requests, return_exceptions=True)
+    assert isinstance(first, Producer)
     assert first.epoch == 0
+    assert isinstance(second, TransactionRefused)
     assert second.error is ErrorCode.CONCURRENT_TRANSACTIONS
 
 
-async def test_commit_is_answered_when_the_markers_are_durable():
+async def test_commit_is_answered_when_the_markers_are_durable() -> None:
     world = World()
     who = await begun(world, A, B)
     request = world.request(world.coordinator.end("t", who, commit=True))
@@ -109,13 +115,15 @@ async def test_commit_is_answered_when_the_markers_are_durable():
     world.partitions[A].sync()
     await world.settle()
     assert not request.done()
-    assert world.coordinator.transaction("t").partitions == {B}  # what lacks its marker
+    ending = world.coordinator.transaction("t")
+    assert ending is not None
+    assert ending.partitions == {B}  # what lacks its marker
     world.partitions[B].sync()
     await request
     assert state(world) is TransactionState.COMPLETE_COMMIT
 
 
-async def test_the_next_transaction_does_not_wait_for_the_record_of_the_end():
+async def test_the_next_transaction_does_not_wait_for_the_record_of_the_end() -> None:
     world = World()
     who = await begun(world, A)
     end = world.request(world.coordinator.end("t", who, commit=True))
@@ -129,7 +137,7 @@ async def test_the_next_transaction_does_not_wait_for_the_record_of_the_end():
     assert state(world) is TransactionState.ONGOING
 
 
-async def test_groups_are_told_when_the_marker_of_their_offsets_is_durable():
+async def test_groups_are_notified_when_the_marker_of_their_offsets_is_durable() -> None:
     world = World()
     who = await producer(world)
     await world.answer(world.coordinator.add_offsets("t", who))
@@ -144,7 +152,7 @@ async def test_groups_are_told_when_the_marker_of_their_offsets_is_durable():
     assert world.groups_told == [(who.id, True)]
 
 
-async def test_a_retried_end_gets_the_answer_of_the_first():
+async def test_a_retried_end_gets_the_answer_of_the_first() -> None:
     world = World()
     who = await begun(world, A)
     await world.answer(world.coordinator.end("t", who, commit=True))
@@ -156,7 +164,7 @@ async def test_a_retried_end_gets_the_answer_of_the_first():
     )
 
 
-async def test_partitions_deleted_meanwhile_are_skipped():
+async def test_partitions_deleted_meanwhile_are_skipped() -> None:
     world = World()
     who = await begun(world, A, B)
     world.deleted.add(A)
@@ -165,7 +173,7 @@ async def test_partitions_deleted_meanwhile_are_skipped():
     assert world.markers(B)
 
 
-async def test_a_takeover_aborts_what_is_open_and_shuts_out_its_producer():
+async def test_a_takeover_aborts_the_open_transaction_and_fences_its_producer() -> None:
     world = World()
     old = await begun(world, A)
     coordinator = world.coordinator
@@ -193,7 +201,7 @@ async def test_a_takeover_aborts_what_is_open_and_shuts_out_its_producer():
     assert coordinator.verify(*old, *A) is ErrorCode.INVALID_PRODUCER_EPOCH
 
 
-async def refused_now(world: World, coroutine) -> ErrorCode:
+async def refused_now(world: World, coroutine: Coroutine[Any, Any, object]) -> ErrorCode:
     request = world.request(coroutine)
     await world.settle()
     with pytest.raises(TransactionRefused) as refusal:
@@ -201,7 +209,7 @@ async def refused_now(world: World, coroutine) -> ErrorCode:
     return refusal.value.error
 
 
-async def test_used_up_epochs_lead_to_a_new_producer_id_and_the_old_one_is_unknown():
+async def test_used_up_epochs_lead_to_a_new_producer_id_and_the_old_one_is_unknown() -> None:
     world = World()
     worn = Transaction(
         transactional_id="t", producer_id=1, epoch=EXHAUSTED_EPOCH - 1, timeout_ms=1, updated_ms=1
@@ -217,9 +225,13 @@ async def test_used_up_epochs_lead_to_a_new_producer_id_and_the_old_one_is_unkno
     assert world.coordinator.verify(*who, *A) is ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
-async def test_a_transaction_that_outlives_its_timeout_is_aborted_and_its_producer_fenced():
+@pytest.mark.parametrize("ahead_ms", [0, -3_600_000, 3_600_000])
+async def test_a_transaction_times_out_whatever_the_wall_clock_says_and_its_producer_is_fenced(
+    ahead_ms: int,
+) -> None:
     world = World()
     who = await begun(world, A, timeout_ms=5_000)
+    world.clock.wall_ahead_ms = ahead_ms
     world.clock.advance(4_999)
     await world.rest()
     assert state(world) is TransactionState.ONGOING
@@ -233,7 +245,7 @@ async def test_a_transaction_that_outlives_its_timeout_is_aborted_and_its_produc
     )
 
 
-async def test_a_timeout_that_meets_a_pending_step_comes_back_to_it():
+async def test_timeout_during_a_pending_step_is_tried_later() -> None:
     world = World()
     who = await begun(world, A, timeout_ms=5_000)
     pending = world.request(world.coordinator.add_partitions("t", who, {B}))
@@ -248,7 +260,7 @@ async def test_a_timeout_that_meets_a_pending_step_comes_back_to_it():
     assert world.markers(A) == world.markers(B) == [Marker(who.id, who.epoch + 1, False)]
 
 
-async def test_a_timeout_on_a_full_disk_is_tried_again():
+async def test_a_timeout_on_a_full_disk_is_tried_again() -> None:
     world = World()
     await begun(world, A, timeout_ms=5_000)
     world.state.broken = True
@@ -261,7 +273,7 @@ async def test_a_timeout_on_a_full_disk_is_tried_again():
     assert state(world) is TransactionState.COMPLETE_ABORT
 
 
-async def test_a_committed_transaction_is_not_timed_out():
+async def test_a_committed_transaction_is_not_timed_out() -> None:
     world = World()
     who = await begun(world, A, timeout_ms=5_000)
     await world.answer(world.coordinator.end("t", who, commit=True))
@@ -270,7 +282,7 @@ async def test_a_committed_transaction_is_not_timed_out():
     assert world.markers(A) == [Marker(*who, True)]
 
 
-async def test_each_transaction_has_its_own_time():
+async def test_each_transaction_has_its_own_time() -> None:
     world = World()
     who = await begun(world, A, timeout_ms=5_000)
     world.clock.advance(4_000)
@@ -281,7 +293,7 @@ async def test_each_transaction_has_its_own_time():
     assert state(world) is TransactionState.ONGOING
 
 
-async def test_markers_that_the_disk_refuses_are_written_later():
+async def test_markers_that_the_disk_refuses_are_written_later() -> None:
     world = World()
     who = await begun(world, A, B)
     world.partitions[B].broken = True
@@ -296,7 +308,7 @@ async def test_markers_that_the_disk_refuses_are_written_later():
     assert world.markers(A) == world.markers(B) == [Marker(*who, True)]
 
 
-async def test_a_step_that_the_disk_refuses_changes_nothing():
+async def test_a_step_that_the_disk_refuses_changes_nothing() -> None:
     world = World()
     who = await begun(world, A)
     request = world.request(world.coordinator.end("t", who, commit=True))
@@ -310,7 +322,7 @@ async def test_a_step_that_the_disk_refuses_changes_nothing():
     assert world.markers(A) == [Marker(*who, False)]
 
 
-async def test_a_first_producer_that_the_disk_refuses_leaves_nothing_behind():
+async def test_a_first_producer_that_the_disk_refuses_leaves_nothing_behind() -> None:
     world = World()
     world.state.broken = True
     assert (
@@ -322,7 +334,7 @@ async def test_a_first_producer_that_the_disk_refuses_leaves_nothing_behind():
     assert (await producer(world)).epoch == 0
 
 
-async def test_a_step_goes_on_when_the_one_who_asked_goes_away():
+async def test_a_step_finishes_after_its_client_disconnects() -> None:
     world = World()
     who = await begun(world, A)
     request = world.request(world.coordinator.end("t", who, commit=True))
@@ -333,7 +345,7 @@ async def test_a_step_goes_on_when_the_one_who_asked_goes_away():
     assert world.markers(A) == [Marker(*who, True)]
 
 
-async def test_bad_requests_are_refused():
+async def test_bad_requests_are_refused() -> None:
     world = World(transaction_max_timeout_ms=900_000)
     coordinator = world.coordinator
     for timeout_ms in (0, -1, 900_001):
@@ -355,7 +367,7 @@ async def test_bad_requests_are_refused():
     assert coordinator.verify(1, 0, *A) is ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
-async def test_records_are_taken_only_for_partitions_of_the_open_transaction():
+async def test_records_are_taken_only_for_partitions_of_the_open_transaction() -> None:
     world = World()
     who = await begun(world, A)
     coordinator = world.coordinator
@@ -372,7 +384,7 @@ async def test_records_are_taken_only_for_partitions_of_the_open_transaction():
     assert coordinator.verify(*who, *A) is ErrorCode.INVALID_TXN_STATE
 
 
-async def test_unused_ids_expire_and_stay_gone():
+async def test_unused_ids_expire_and_stay_gone() -> None:
     world = World(transactional_id_expiration_ms=10_000)
     who = await begun(world, A)
     world.clock.advance(20_000)
@@ -397,7 +409,7 @@ async def test_unused_ids_expire_and_stay_gone():
     assert (again.epoch, again.id != who.id) == (0, True)
 
 
-async def test_restart_keeps_every_transaction_and_its_time():
+async def test_restart_keeps_every_transaction_and_its_time() -> None:
     world = World()
     who = await begun(world, A, timeout_ms=5_000)
     before = world.coordinator.transaction("t")
@@ -415,7 +427,9 @@ async def test_restart_keeps_every_transaction_and_its_time():
 
 @pytest.mark.parametrize("commit", [True, False])
 @pytest.mark.parametrize("synced", [0, 1, 2, 3])
-async def test_restart_finishes_what_was_decided_wherever_the_crash_was(commit, synced):
+async def test_restart_finishes_decided_transactions_after_a_crash_at_any_point(
+    commit: bool, synced: int
+) -> None:
     world = World()
     who = await begun(world, A, B)
     world.request(world.coordinator.end("t", who, commit=commit))
@@ -438,7 +452,7 @@ async def test_restart_finishes_what_was_decided_wherever_the_crash_was(commit, 
         assert set(world.markers(partition)) == {Marker(*who, commit)}
 
 
-async def test_a_lost_answer_can_be_asked_for_again_after_a_restart():
+async def test_request_with_a_lost_reply_can_be_repeated_after_a_restart() -> None:
     world = World()
     who = await producer(world)
     bumped = await world.answer(world.coordinator.init_producer_id("t", 1000, who))

@@ -6,8 +6,10 @@ reader of the partitions finds.
 
 import asyncio
 import itertools
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any, TypeVar
 
 import pytest
 from tests.unit.broker.transactions.world import OFFSETS, Data, Marker, World
@@ -21,6 +23,8 @@ from holdfast.broker.transactions.transaction import (
 )
 from holdfast.wire.protocol.errors import ErrorCode
 
+T = TypeVar("T")
+
 TIMEOUT_MS = 10_000
 IDS = ["left", "right"]
 PARTITIONS = [TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0), OFFSETS]
@@ -33,24 +37,30 @@ class Attempt:
     owner: Producer
     asked: set[bool] = field(default_factory=set)
     told: set[bool] = field(default_factory=set)
-    """Whether it asked for, and was told of, a commit (True) or an abort (False)."""
+    """True if it requested, and was told of, a commit; False for an abort."""
 
 
 class Client:
     """A producer: at most one request at a time, as real ones do."""
 
-    def __init__(self, world: World, model: "Model", transactional_id: str) -> None:
+    def __init__(
+        self, world: World, model: "Model", transactional_id: str, version: int = 1
+    ) -> None:
         self.world = world
         self.model = model
         self.transactional_id = transactional_id
+        self.version = version
+        """Of transactions: in version 2 writing adds partitions, and each end gives a new epoch."""
+        self.ends: list[tuple[Producer, bool]] = []
+        """Requests that the network may deliver once more, at any time."""
         self.producer: Producer | None = None
         self.attempt: Attempt | None = None
-        self.busy: asyncio.Task | None = None
+        self.busy: asyncio.Task[None] | None = None
 
     def act(self, random: Random) -> None:
         if self.busy is not None and not self.busy.done():
             return
-        choices = [self.init]
+        choices = [self.init, *([self.arrive_late] * 3 if self.ends else [])]
         if self.attempt is not None and self.attempt.asked:
             choices += [self.end, self.end]  # asked for an end and not told: only that is left
         elif self.producer is not None:
@@ -64,41 +74,81 @@ class Client:
         )
         if taken is not None:
             self.model.initialised(self.transactional_id, taken, expected)
-            self.producer = taken
-            self.attempt = Attempt(taken)
+            self.took(taken)
+
+    def took(self, producer: Producer) -> None:
+        self.model.given(producer, self)
+        self.producer = producer
+        self.attempt = Attempt(producer)
 
     async def add(self, random: Random) -> None:
         producer = self.producer
+        assert producer is not None
         chosen = set(random.sample(PARTITIONS, random.randint(1, 3)))
         request = self.world.coordinator.add_partitions(self.transactional_id, producer, chosen)
-        if await self.told(request, true_if_done=True):
+        if await self.succeeds(request):
             self.model.obeyed(self.transactional_id, producer)
 
     async def write(self, random: Random) -> None:
+        producer = self.producer
+        assert producer is not None
         partition = random.choice(PARTITIONS)
-        if self.world.coordinator.verify(*self.producer, *partition) is None:
-            self.model.obeyed(self.transactional_id, self.producer)
-            self.world.partitions[partition].write(Data(*self.producer, self.attempt))
+        if self.version == 2:
+            enlist = self.world.coordinator.enlist(self.transactional_id, producer, {partition})
+            if not await self.succeeds(enlist):
+                return
+        if self.world.coordinator.verify(*producer, *partition) is None:
+            self.model.obeyed(self.transactional_id, producer)
+            self.world.partitions[partition].write(Data(*producer, self.attempt))
 
     async def end(self, random: Random) -> None:
-        attempt = self.attempt
+        producer, attempt = self.producer, self.attempt
+        assert producer is not None
+        assert attempt is not None
         commit = attempt.asked.pop() if attempt.asked else random.random() < 0.6
         attempt.asked.add(commit)
-        request = self.world.coordinator.end(self.transactional_id, self.producer, commit)
-        if await self.told(request, true_if_done=True):
+        if self.version == 2:
+            await self.end_with_new_epoch(attempt, commit)
+            return
+        request = self.world.coordinator.end(self.transactional_id, producer, commit)
+        if await self.succeeds(request):
             self.model.obeyed(self.transactional_id, attempt.owner)
             attempt.told.add(commit)
-            self.attempt = Attempt(self.producer)
+            self.attempt = Attempt(producer)
+
+    async def end_with_new_epoch(self, attempt: Attempt, commit: bool) -> None:
+        self.ends.append((attempt.owner, commit))
+        request = self.world.coordinator.end_with_new_epoch(
+            self.transactional_id, attempt.owner, commit
+        )
+        following = await self.told(request)
+        if following is not None:
+            attempt.told.add(commit)
+            self.took(following)
+
+    async def arrive_late(self, random: Random) -> None:
+        """An EndTxn arrives once more. It may end no other transaction than its own."""
+        producer, commit = random.choice(self.ends)
+        await self.told(
+            self.world.coordinator.end_with_new_epoch(self.transactional_id, producer, commit)
+        )
 
     @staticmethod
-    async def told(request, true_if_done: bool = False):
+    async def told(request: Coroutine[Any, Any, T]) -> T | None:
         try:
-            answer = await request
+            return await request
         except TransactionRefused as refusal:
             if refusal.error not in EXPECTED_ERRORS:
                 raise
             return None
-        return True if true_if_done else answer
+
+    @classmethod
+    async def succeeds(cls, request: Coroutine[Any, Any, None]) -> bool:
+        async def true_if_done() -> bool:
+            await request
+            return True
+
+        return await cls.told(true_if_done()) is not None
 
 
 EXPECTED_ERRORS = {
@@ -107,12 +157,17 @@ EXPECTED_ERRORS = {
     ErrorCode.INVALID_TXN_STATE,
     ErrorCode.INVALID_PRODUCER_ID_MAPPING,
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.INVALID_PRODUCER_EPOCH,
 }
 
 
 class Model:
     def __init__(self) -> None:
         self.latest: dict[str, Producer] = {}
+        self.owners: dict[Producer, Client] = {}
+
+    def given(self, producer: Producer, client: Client) -> None:
+        assert self.owners.setdefault(producer, client) is client, "two clients have one epoch"
 
     def initialised(self, transactional_id: str, taken: Producer, expected: object) -> None:
         latest = self.latest.get(transactional_id)
@@ -137,8 +192,10 @@ def outcomes(world: World) -> dict[Attempt, set[bool | None]]:
             closed = open_data.pop(entry.producer_id, [])
             assert all(data.epoch <= entry.epoch for data in closed), "marker of an older epoch"
             for data in closed:
+                assert isinstance(data.transaction, Attempt)
                 found.setdefault(data.transaction, set()).add(entry.commit)
         for data in itertools.chain.from_iterable(open_data.values()):
+            assert isinstance(data.transaction, Attempt)
             found.setdefault(data.transaction, set()).add(None)
     return found
 
@@ -157,10 +214,21 @@ def check(world: World) -> None:
             assert attempt.owner in owners, f"{attempt} hangs: nobody can end it"
 
 
+async def intrude(world: World, random: Random) -> None:
+    """A stranger aborts what it finds, under epochs that it makes up."""
+    found = world.coordinator.markers.open_transactions()
+    if found:
+        partition, producer = random.choice(found)
+        bold = producer._replace(epoch=producer.epoch + random.choice([-1, 0, 0, 0, 1, 7]))
+        request = Client.succeeds(world.coordinator.abort(partition, bold))
+        world.request(request)
+        await world.settle()
+
+
 async def history(seed: int, steps: int = 400) -> None:
     random = Random(seed)
     world, model = World(random), Model()
-    clients = [Client(world, model, name) for name in IDS for _ in range(2)]
+    clients = [Client(world, model, name, version) for name in IDS for version in (1, 2)]
     for _ in range(steps):
         dice = random.random()
         if dice < 0.55:
@@ -172,6 +240,8 @@ async def history(seed: int, steps: int = 400) -> None:
                 log.fail()
             else:
                 log.sync()
+        elif dice < 0.945:
+            await intrude(world, random)
         elif dice < 0.97:
             world.clock.advance(random.choice([1, 600, TIMEOUT_MS]))
         else:
@@ -209,7 +279,7 @@ def raise_if_failed(client: Client) -> None:
 
 
 @pytest.mark.parametrize("block", range(10))
-def test_random_histories_keep_every_promise(block):
+def test_random_histories_keep_every_promise(block: int) -> None:
     for seed in range(block * 30, block * 30 + 30):
         try:
             asyncio.run(history(seed))
@@ -217,7 +287,7 @@ def test_random_histories_keep_every_promise(block):
             raise AssertionError(f"history({seed}) failed") from error
 
 
-async def test_the_model_notices_a_transaction_that_ends_in_two_ways():
+async def test_the_model_notices_a_transaction_that_ends_in_two_ways() -> None:
     world = World()
     attempt = Attempt(Producer(1, 0), asked={True})
     for partition, commit in zip(PARTITIONS, (True, False), strict=False):

@@ -33,12 +33,12 @@ ROTATED = Transaction(
 
 
 @pytest.mark.parametrize("transaction", [ONGOING, ROTATED])
-def test_what_is_written_is_read_back(transaction):
+def test_records_survive_encoding_and_decoding(transaction: Transaction) -> None:
     assert decode_key(encode_key(transaction.transactional_id)) == transaction.transactional_id
     assert decode_value(transaction.transactional_id, encode_value(transaction)) == transaction
 
 
-def test_what_kafka_wrote_is_read_and_written_alike():
+def test_records_of_kafka_are_read_and_written_the_same() -> None:
     key = bytes.fromhex("0000000474782d31")
     value = bytes.fromhex(
         "0001000000000000000000000000ea60010207676f6c64656e02000000000000"
@@ -60,7 +60,7 @@ def test_what_kafka_wrote_is_read_and_written_alike():
     assert encode_value(ongoing) == value
 
 
-def test_the_layout_is_kafkas():
+def test_the_layout_is_kafkas() -> None:
     assert encode_key("tx") == bytes.fromhex("0000 0002 7478")
     value = encode_value(
         Transaction(
@@ -84,12 +84,12 @@ def test_the_layout_is_kafkas():
 
 
 @pytest.mark.parametrize("key", [b"", b"\0", b"\0\1\0\1t", b"\0\0\0\5t"])
-def test_unknown_keys_are_named(key):
+def test_unknown_keys_are_named(key: bytes) -> None:
     with pytest.raises(UnknownTransactionRecord):
         decode_key(key)
 
 
-def test_values_that_are_cut_off_or_of_another_version_are_named():
+def test_values_that_are_cut_off_or_of_another_version_are_named() -> None:
     value = encode_value(ROTATED)
     for size in range(len(value)):
         with pytest.raises(UnknownTransactionRecord):

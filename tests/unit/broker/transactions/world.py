@@ -4,17 +4,19 @@ import asyncio
 import heapq
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from holdfast.broker.log.errors import StorageFailed
 from holdfast.broker.settings import BrokerSettings
 from holdfast.broker.transactions.coordinator import TransactionCoordinator
-from holdfast.broker.transactions.transaction import TopicPartition
+from holdfast.broker.transactions.transaction import Producer, TopicPartition
 
 OFFSETS = TopicPartition("__consumer_offsets", 0)
+
+T = TypeVar("T")
 
 
 class Record(NamedTuple):
@@ -41,7 +43,7 @@ class Marker(NamedTuple):
 class DrivenLog:
     """Entries of which a prefix is durable; a crash keeps that prefix, and maybe more."""
 
-    entries: list = field(default_factory=list)
+    entries: list[Any] = field(default_factory=list)
     durable: int = 0
     waiting: list[tuple[int, asyncio.Future[None]]] = field(default_factory=list)
     broken: bool = False
@@ -105,11 +107,13 @@ class Timer:
 class Clock:
     def __init__(self) -> None:
         self.now_ms = 1_000_000
+        """The monotonic clock, which timers follow."""
+        self.wall_ahead_ms = 0
         self._timers: list[tuple[float, int, Timer]] = []
         self._order = itertools.count()
 
     def __call__(self) -> int:
-        return self.now_ms
+        return self.now_ms + self.wall_ahead_ms
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> Timer:
         timer = Timer(self.now_ms + seconds * 1000, callback)
@@ -139,12 +143,12 @@ class World:
         self.deleted: set[TopicPartition] = set()
         self.groups_told: list[tuple[int, bool]] = []
         self._producer_ids = itertools.count(100)
-        self._requests: set[asyncio.Task] = set()
+        self._requests: set[asyncio.Task[Any]] = set()
         self.coordinator = self._new_coordinator()
 
     def _new_coordinator(self) -> TransactionCoordinator:
         coordinator = TransactionCoordinator(
-            self.state,
+            self.state,  # type: ignore[arg-type]
             self,
             lambda producer_id, commit: self.groups_told.append((producer_id, commit)),
             self.settings,
@@ -158,25 +162,33 @@ class World:
     def exists(self, topic: str, partition: int) -> bool:
         return (topic, partition) not in self.deleted
 
-    def write_marker(
-        self,
-        topic: str,
-        partition: int,
-        producer_id: int,
-        producer_epoch: int,
-        commit: bool,
-        coordinator_epoch: int,
-    ) -> "asyncio.Future[None]":
-        log = self.partitions[TopicPartition(topic, partition)]
-        return log.add([Marker(producer_id, producer_epoch, commit)])
+    def producer_epoch(self, topic: str, partition: int, producer_id: int) -> int:
+        entries = self.partitions[TopicPartition(topic, partition)].entries
+        return max((e.epoch for e in entries if e.producer_id == producer_id), default=-1)
 
-    def request(self, coroutine) -> asyncio.Task:
+    def has_open_transaction(self, topic: str, partition: int, producer_id: int) -> bool:
+        entries = self.partitions[TopicPartition(topic, partition)].entries
+        mine = [entry for entry in entries if entry.producer_id == producer_id]
+        return bool(mine) and isinstance(mine[-1], Data)
+
+    def open_transactions(self) -> Iterator[tuple[str, int, int, int]]:
+        for partition, log in list(self.partitions.items()):
+            for producer_id in {entry.producer_id for entry in log.entries}:
+                if self.has_open_transaction(*partition, producer_id):
+                    yield *partition, producer_id, self.producer_epoch(*partition, producer_id)
+
+    def write_marker(
+        self, partition: TopicPartition, producer: Producer, commit: bool
+    ) -> "asyncio.Future[None]":
+        return self.partitions[partition].add([Marker(*producer, commit)])
+
+    def request(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.ensure_future(coroutine)
         self._requests.add(task)
         task.add_done_callback(self._requests.discard)
         return task
 
-    async def answer(self, coroutine):
+    async def answer(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a request to its end on a disk that syncs at once."""
         task = self.request(coroutine)
         while not task.done():

@@ -16,7 +16,7 @@ def test_windows_cover_every_offset_once_and_in_order(seed: int) -> None:
         for number in range(chance.randint(1, 8))
         for start in [chance.randint(0, 1_000)]
     }
-    windows = Windows(dict(slices), rows=chance.randint(1, 10**4), found=chance.randint(0, 10**6))
+    windows = Windows(dict(slices), rows=chance.randint(1, 10**4), total=chance.randint(0, 10**6))
     reached: dict[int, int] = defaultdict(int, {n: start for n, (start, _) in slices.items()})
     turns = 0
     while (window := windows.take()) is not None:
@@ -31,8 +31,8 @@ def test_windows_cover_every_offset_once_and_in_order(seed: int) -> None:
     assert dict(reached) == {n: end for n, (_, end) in slices.items()}, f"seed {seed}"
 
 
-def test_windows_shrink_at_once_where_rows_lie_dense_and_grow_step_by_step() -> None:
-    windows = Windows({0: (0, 10**9)}, rows=1_000, found=10**6)
+def test_windows_shrink_at_once_for_dense_rows_and_grow_step_by_step() -> None:
+    windows = Windows({0: (0, 10**9)}, rows=1_000, total=10**6)
     (start, end) = (windows.take() or {})[0]
     assert end - start == 10**6, "a row in a thousand offsets"
     windows.learn(10**6)

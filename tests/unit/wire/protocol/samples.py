@@ -52,6 +52,12 @@ class Sampler:
             return self._struct(field.struct)
         if field.type in INTEGERS:
             return integer(self._random, INTEGERS[field.type])
+        if field.type == "uint16":
+            return self._random.choice((0, 1, 32_768, 65_535))
+        if field.type == "float64":
+            return self._random.choice(
+                (0.0, -1.5, 1e300, float("inf"), 1e9 * self._random.random())
+            )
         if field.type == "bool":
             return self._random.random() < 0.5
         if field.type == "string":

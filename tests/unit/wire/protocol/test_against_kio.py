@@ -9,6 +9,7 @@ import io
 import random
 import types
 import typing
+from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -69,7 +70,9 @@ def sample_value(field: Any, hint: Any, source: random.Random) -> Any:
         return hint(integer(source, BITS[kind]))
     if kind in ("bytes", "records"):
         return source.randbytes(source.choice((0, 1, 127, 128, 20_000)))
-    return {
+    makers: dict[str, Callable[[], object]] = {
+        "uint16": lambda: hint(source.getrandbits(16)),
+        "float64": lambda: hint(source.choice((0.0, -1.5, 1e300, source.random()))),
         "string": lambda: text(source),
         "bool": lambda: source.random() < 0.5,
         "uuid": lambda: UUID(int=source.getrandbits(128)),
@@ -77,7 +80,8 @@ def sample_value(field: Any, hint: Any, source: random.Random) -> Any:
         "timedelta_i32": lambda: integer(source, 32) * MILLISECOND,
         "timedelta_i64": lambda: source.randint(-1, 10**12) * MILLISECOND,
         "datetime_i64": lambda: EPOCH + source.randint(0, 4 * 10**12) * MILLISECOND,
-    }[kind]()
+    }
+    return makers[kind]()
 
 
 def assert_same(ours: Any, theirs: Any, path: str) -> None:

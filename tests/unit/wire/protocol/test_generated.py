@@ -35,7 +35,7 @@ def test_every_api_has_a_request_and_a_response_in_every_version_served() -> Non
 
 
 @pytest.mark.parametrize(("message", "version"), CASES, ids=IDS)
-def test_what_is_encoded_is_decoded_again(message: Message, version: int) -> None:
+def test_every_message_survives_encoding_and_decoding(message: Message, version: int) -> None:
     module = codec(message)
     for seed in range(8):
         sample = Sampler(message, version, seed).message()

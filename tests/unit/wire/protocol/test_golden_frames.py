@@ -253,7 +253,7 @@ RESPONSES = {
 
 
 @pytest.mark.parametrize("golden", REQUESTS.values(), ids=REQUESTS.keys())
-def test_requests_of_other_programs(golden: Golden) -> None:
+def test_recorded_requests_of_other_clients_are_read(golden: Golden) -> None:
     api, raw = BY_NAME[golden.api], bytes.fromhex(golden.frame)
     module = codec(api, "request")
     position = request_body(api, golden.version, raw)
@@ -272,7 +272,7 @@ def test_responses_of_apache_kafka(golden: Golden) -> None:
     assert b"".join(module.encode(golden.version, golden.message)) == raw[position:]
 
 
-def test_librdkafka_ends_a_metadata_request_with_bytes_that_do_not_belong_to_it() -> None:
+def test_trailing_bytes_of_a_librdkafka_metadata_request_are_accepted() -> None:
     """It writes the null array as four bytes, three too many. Apache Kafka does not mind."""
     raw = bytes.fromhex("0003000d00000003000772646b61666b610000000000010000")
     position = request_body(BY_NAME["metadata"], 13, raw)

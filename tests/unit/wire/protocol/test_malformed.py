@@ -21,14 +21,14 @@ from holdfast.wire.protocol.generated import (
     offset_commit_value,
     produce_request,
 )
-from holdfast.wire.protocol.primitives import MOST_ELEMENTS, MOST_TAGS, skip_tagged_fields
+from holdfast.wire.protocol.primitives import MOST_REQUESTED, MOST_TAGS, skip_tagged_fields
 
 CASES = [(message, version) for message in messages() for version in message.versions]
 IDS = [f"{message.module}-{version}" for message, version in CASES]
 
 
 def decode_or_refuse(message: Message, version: int, raw: bytes) -> bool:
-    """Whether it was decoded. Anything raised but MalformedMessage fails the test."""
+    """Returns True if it was decoded. Any error except MalformedMessage fails the test."""
     try:
         codec(message).decode(version, raw)
     except MalformedMessage:
@@ -112,9 +112,9 @@ def test_a_huge_count_is_refused_before_anything_is_allocated(version: int, raw:
 
 def test_more_elements_than_any_request_needs_are_refused() -> None:
     """They would fit the frame, but not the memory, and the broker would do nothing else."""
-    topics = [metadata_request.MetadataRequestTopic(name="")] * (MOST_ELEMENTS + 1)
+    topics = [metadata_request.MetadataRequestTopic(name="")] * (MOST_REQUESTED + 1)
     most = b"".join(metadata_request.encode(0, metadata_request.MetadataRequest(topics[1:])))
-    assert len(metadata_request.decode(0, most).topics or []) == MOST_ELEMENTS
+    assert len(metadata_request.decode(0, most).topics or []) == MOST_REQUESTED
     more = b"".join(metadata_request.encode(0, metadata_request.MetadataRequest(topics)))
     with pytest.raises(MalformedMessage, match="topics"):
         metadata_request.decode(0, more)
@@ -122,7 +122,7 @@ def test_more_elements_than_any_request_needs_are_refused() -> None:
 
 def test_elements_of_inner_arrays_count_together() -> None:
     topic = list_offsets_request.ListOffsetsTopic(
-        "t", [list_offsets_request.ListOffsetsPartition()] * (MOST_ELEMENTS // 2)
+        "t", [list_offsets_request.ListOffsetsPartition()] * (MOST_REQUESTED // 2)
     )
     request = list_offsets_request.ListOffsetsRequest(topics=[topic, topic])
     raw = b"".join(list_offsets_request.encode(7, request))
@@ -156,7 +156,7 @@ def test_null_is_refused_where_a_version_has_no_null() -> None:
 
 
 def test_a_version_that_is_not_served_is_refused() -> None:
-    for version in (-1, 2, 12, 32767):
+    for version in (-1, 2, 13, 32767):
         with pytest.raises(MalformedMessage, match=f"no version {version}"):
             produce_request.decode(version, b"\0" * 64)
 
@@ -192,7 +192,7 @@ def test_unknown_tagged_fields_are_skipped() -> None:
     assert produce_request.decode(9, tagged) == plain
 
 
-def test_a_tagged_field_of_another_size_than_it_says_is_refused() -> None:
+def test_a_tagged_field_with_a_wrong_size_is_refused() -> None:
     request = fetch_request.FetchRequest(replica_state=fetch_request.ReplicaState(3, 9))
     raw = b"".join(fetch_request.encode(15, request))
     assert fetch_request.decode(15, raw) == request
@@ -217,7 +217,7 @@ def test_bytes_after_a_message_are_ignored() -> None:
     assert produce_request.decode(9, raw + b"more") == request
 
 
-def test_records_of_the_coordinators_carry_their_type_or_version() -> None:
+def test_coordinator_records_start_with_their_type_or_version() -> None:
     key = offset_commit_key.OffsetCommitKey("g", "t", 3)
     assert offset_commit_key.unpack(offset_commit_key.pack(key)) == key
     with pytest.raises(MalformedMessage, match="OffsetCommitKey"):

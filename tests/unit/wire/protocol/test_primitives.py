@@ -22,13 +22,13 @@ EDGES = sorted({edge for bits in (7, 14, 21, 28, 32) for edge in ((1 << bits) - 
         (0xFFFFFFFF, "ffffffff0f"),
     ],
 )
-def test_varints_have_seven_bits_in_a_byte_lowest_first(value: int, raw: str) -> None:
+def test_varints_store_seven_bits_per_byte_lowest_first(value: int, raw: str) -> None:
     assert uvarint(value).hex() == raw
     assert read_uvarint(memoryview(bytes.fromhex(raw)), 0) == (value, len(raw) // 2)
 
 
 @pytest.mark.parametrize("value", [edge for edge in EDGES if edge < 1 << 32])
-def test_what_is_written_is_read_from_where_it_is(value: int) -> None:
+def test_a_written_varint_is_read_at_any_position(value: int) -> None:
     raw = b".." + uvarint(value) + b"\x81"
     assert read_uvarint(memoryview(raw), 2) == (value, len(raw) - 1)
 

@@ -3,6 +3,7 @@
 import random
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
@@ -11,7 +12,6 @@ from holdfast.wire.records.batch import (
     HEADER_SIZE,
     MalformedBatch,
     Marker,
-    Record,
     build_batch,
     control_batch,
     crc_of,
@@ -21,7 +21,7 @@ from holdfast.wire.records.batch import (
     records_of,
 )
 from holdfast.wire.records.compression import Compression, UndecodableRecords, decompress
-from holdfast.wire.records.record import outlines, read_varint, write_varint
+from holdfast.wire.records.record import Record, outlines, read_varint, write_varint
 
 NOW = 1_700_000_000_000
 
@@ -35,7 +35,7 @@ def some_records(count: int = 5) -> list[Record]:
 
 
 @pytest.mark.parametrize("codec", list(Compression))
-def test_records_come_back_as_they_went_in(codec: Compression) -> None:
+def test_encoded_records_are_decoded_unchanged(codec: Compression) -> None:
     records = some_records(40)
     batch = build_batch(records, timestamp=NOW, compression=codec)
     assert list(records_of(batch)) == records
@@ -74,7 +74,7 @@ def test_kafka_python_batches_are_read() -> None:
     assert [r.value for r in records_of(batch)] == [b"v0", b"v1", b"v2", b"v3"]
 
 
-def test_marker_says_how_a_transaction_ended() -> None:
+def test_control_batch_encodes_commit_or_abort() -> None:
     for commit in (True, False):
         batch = control_batch(7, 3, commit, 11, NOW)
         header = header_of(batch)
@@ -87,7 +87,7 @@ def test_marker_says_how_a_transaction_ended() -> None:
     assert (record.key, record.value) == (b"\0\0\0\1", b"\0\0\0\0\0\x0b")
 
 
-def test_batches_are_walked_to_the_end() -> None:
+def test_all_batches_of_a_buffer_are_iterated() -> None:
     buffer = build_batch(some_records(2), timestamp=NOW) + control_batch(1, 0, True, 0, NOW)
     found = list(iterate_batches(buffer))
     assert [header.record_count for header, _ in found] == [2, 1]
@@ -106,34 +106,29 @@ def test_sequences_wrap_within_a_batch() -> None:
 
 
 @pytest.mark.parametrize("codec", list(Compression))
-def test_random_damage_inside_never_escapes_as_another_error(codec: Compression) -> None:
-    seed = random.SystemRandom().randrange(10**9)
-    randomness = random.Random(seed)
+def test_random_damage_raises_only_undecodable_records(codec: Compression) -> None:
+    randomness = random.Random(codec)
     whole = build_batch(some_records(30), timestamp=NOW, compression=codec)
     for _ in range(300):
         batch = bytearray(whole)
         for _ in range(randomness.randint(1, 4)):
             batch[randomness.randrange(HEADER_SIZE, len(batch))] = randomness.randrange(256)
-        try:
+        with suppress(UndecodableRecords):
             list(records_of(batch))
-        except UndecodableRecords:
-            pass
-        except Exception as error:
-            raise AssertionError(f"seed {seed}") from error
 
 
-def test_wrong_count_is_undecodable() -> None:
+def test_wrong_record_count_is_undecodable() -> None:
     batch = build_batch(some_records(5), timestamp=NOW)
     for count in (4, 6, 1 << 30):
         struct.pack_into(">i", batch, 57, count)
         with pytest.raises(UndecodableRecords):
             list(records_of(batch))
         with pytest.raises(UndecodableRecords):
-            list(outlines(memoryview(batch)[HEADER_SIZE:], count=count, compression=0))
+            list(outlines(bytes(batch[HEADER_SIZE:]), count))
 
 
 @pytest.mark.parametrize("codec", [c for c in Compression if c is not Compression.NONE])
-def test_what_unfolds_too_far_is_refused(codec: Compression) -> None:
+def test_decompression_above_the_limit_is_refused(codec: Compression) -> None:
     batch = build_batch([(b"k", bytes(5_000_000))], timestamp=NOW, compression=codec)
     packed = memoryview(batch)[HEADER_SIZE:]
     assert len(decompress(codec, packed, limit=6_000_000)) > 5_000_000
@@ -141,7 +136,7 @@ def test_what_unfolds_too_far_is_refused(codec: Compression) -> None:
         decompress(codec, packed, limit=4_000_000)
 
 
-def test_raw_snappy_is_read_too() -> None:
+def test_snappy_without_xerial_framing_is_read() -> None:
     import cramjam
 
     assert (
@@ -169,7 +164,7 @@ def test_varint_without_an_end_is_undecodable() -> None:
         lambda batch: struct.pack_into(">h", batch, 21, 0x40),
     ],
 )
-def test_attributes_decide_the_times(change: Callable[[bytearray], None]) -> None:
+def test_attributes_decide_which_time_a_record_has(change: Callable[[bytearray], None]) -> None:
     batch = build_batch([Record(0, NOW, b"k", b"v"), Record(0, NOW + 5, b"k", b"v")], timestamp=NOW)
     change(batch)
     header = header_of(batch)
