@@ -7,18 +7,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.docs-ready
+AIRFLOW := .airflow-venv
+AIRFLOW_READY := $(AIRFLOW)/.ready
 SPARK_JARS := .jars/spark/.ready
 KAFKA_JARS := .jars/kafka/.ready
 SHARED_CLASSES := .jars/spark.jsa
 PYTEST := $(BIN)/python -m pytest
 BENCHES := broker gate processing client lake api
 
-.PHONY: help setup jars bytecode chromium spin run test check format lock codecs docs bench soak chaos fuzz model clean
+.PHONY: help setup hooks jars bytecode chromium spin kcat run test test-fast check format lock codecs docs bench soak chaos fuzz model wheel airflow airflow-test clean
 
 help:  ## what there is
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
 
-setup: $(READY) jars bytecode $(SHARED_CLASSES)  ## virtual environment in .venv, jars in .jars, and what makes Spark start faster
+setup: $(READY) hooks jars bytecode $(SHARED_CLASSES)  ## virtual environment in .venv, jars in .jars, and what makes Spark start faster
 
 $(READY): requirements/dev.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is missing: install it, or name one with PYTHON=..." >&2; exit 1; }
@@ -27,6 +29,9 @@ $(READY): requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install -q --no-deps --editable .
 	@touch $@
+
+hooks:
+	@! git rev-parse --git-dir >/dev/null 2>&1 || git config core.hooksPath tools/git_hooks
 
 # Where the environment forbids writing bytecode, every process would compile all of it again.
 bytecode: $(READY)
@@ -57,17 +62,29 @@ spin:  ## the model checker, from Debian's packages
 		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends spin gcc libc6-dev >/dev/null; } || \
 		echo "Spin is missing, so the model cannot be checked: install it (Debian: apt-get install spin gcc libc6-dev)." >&2
 
+kcat:  ## kcat, with which ours is compared, from Debian's packages
+	@command -v kcat >/dev/null || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends kcat >/dev/null; } || \
+		echo "kcat is missing, so ours is not compared with it: install it (Debian: apt-get install kcat)." >&2
+
 run: $(READY) $(SPARK_JARS) bytecode  ## start Holdfast on this machine, with demo traffic (Ctrl-C stops it)
 	$(BIN)/holdfast up --demo
 
-# Those that need nothing come first, in a process that has neither brokers nor Spark around it.
-test: setup chromium spin  ## all tests (some: ARGS="tests/unit/gate -x")
+# Several processes at once, each with a broker and a Spark session of its own: most tests wait (tests/parallel.py).
+PARALLEL := -n auto --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=1
+
+# Units come first, in processes that have neither brokers nor Spark around them.
+test: setup chromium spin kcat  ## all tests (some, in one process: ARGS="tests/unit/gate -x")
 ifdef ARGS
 	$(PYTEST) $(ARGS)
 else
-	$(PYTEST) tests/unit
-	$(PYTEST) --ignore=tests/unit
+	$(PYTEST) -q $(PARALLEL) tests/unit
+	$(PYTEST) -q $(PARALLEL) --ignore=tests/unit
 endif
+
+test-fast: setup  ## units and contracts, without Apache Kafka and Spark: below 3 minutes
+	$(PYTEST) -q $(PARALLEL) tests/unit tests/contract -m "not spark" -k "not apache"
 
 check: $(READY)  ## ruff, mypy --strict, import contracts; build/sbom.json, known weaknesses of dependencies
 	$(BIN)/ruff check .
@@ -76,17 +93,18 @@ check: $(READY)  ## ruff, mypy --strict, import contracts; build/sbom.json, know
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.supply_chain
 
-format: $(READY)  ## lay the code out as `make check` wants it
+format: $(READY)  ## format the code as `make check` requires
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 LOCK := uv pip compile -q --upgrade --generate-hashes --no-emit-find-links --no-header --python-version 3.11
 
-lock: $(READY)  ## write the files in requirements anew from pyproject.toml (needs uv)
+lock: $(READY)  ## write the files in requirements from pyproject.toml (needs uv)
 	$(LOCK) --all-extras --group dev pyproject.toml -o requirements/dev.txt
 	$(LOCK) --group docs --constraints requirements/dev.txt -o requirements/docs.txt
+	$(LOCK) --group providers/airflow/pyproject.toml:test providers/airflow/pyproject.toml -o requirements/airflow.txt
 
-codecs: setup  ## generate the protocol codecs anew
+codecs: setup  ## generate the protocol codecs again
 	$(BIN)/python -m tools.generate_codecs
 
 $(DOCS_READY): requirements/docs.txt $(READY)
@@ -113,6 +131,22 @@ fuzz: setup  ## mutated and random frames, commands and requests, for longer tha
 model: $(READY) spin  ## check the model of the step protocol with Spin, and that it can fail
 	$(BIN)/python -m model.check $(ARGS)
 
+wheel: $(READY)  ## build wheel and sdist in dist; install them as a user would, and run the demo (ARGS="python3.13")
+	@rm -rf dist
+	$(BIN)/python -m hatchling build
+	$(BIN)/python -m tools.try_wheel $(ARGS)
+
+airflow: $(AIRFLOW_READY)  ## Airflow with our provider, in .airflow-venv (140 packages)
+
+$(AIRFLOW_READY): requirements/airflow.txt providers/airflow/pyproject.toml
+	@test -x $(AIRFLOW)/bin/python || $(PYTHON) -m venv $(AIRFLOW)
+	$(AIRFLOW)/bin/python -m pip install -q --require-hashes -r requirements/airflow.txt
+	$(AIRFLOW)/bin/python -m pip install -q --no-deps --editable providers/airflow
+	@touch $@
+
+airflow-test: setup airflow  ## the provider in a real Airflow, against a real `holdfast up` (ten minutes)
+	cd providers/airflow && ../../$(AIRFLOW)/bin/python -m pytest $(or $(ARGS),-q)
+
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) .jars build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(AIRFLOW) .jars build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

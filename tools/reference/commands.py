@@ -11,6 +11,7 @@ from tools.reference.layout import block, code, page, prose, table
 
 from holdfast.cli.catalogue import GROUPS
 from holdfast.cli.catalogue import Command as Entry
+from holdfast.cli.program import aliases_of, command_of
 
 _HEADS = ("option", "meaning")
 _EXAMPLES = ("Example:", "Examples:")
@@ -36,7 +37,7 @@ def _entry(entry: Entry) -> Iterator[str]:
         yield from _of_argparse(entry.name, module.parser())
         return
     app: typer.Typer = module.APPS[entry.name] if hasattr(module, "APPS") else module.app
-    yield from _of_typer(f"holdfast {entry.name}", typer.main.get_command(app), "###")
+    yield from _of_typer(f"holdfast {entry.name}", command_of(app), "###")
 
 
 def _of_typer(name: str, command: Any, level: str) -> Iterator[str]:
@@ -45,6 +46,8 @@ def _of_typer(name: str, command: Any, level: str) -> Iterator[str]:
     if hasattr(command, "commands"):
         for word, sub in command.commands.items():
             yield from _of_typer(f"{name} {word}", sub, level + "#")
+            for alias in aliases_of(word):
+                yield f"`{name} {alias}` is the same."
         return
     context = command.make_context(name, [], resilient_parsing=True)
     yield block(f"{name} {' '.join(command.collect_usage_pieces(context))}")

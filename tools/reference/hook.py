@@ -1,7 +1,7 @@
-"""What MkDocs calls while it builds: adds pages that are no files of `docs`, and mends links.
+"""The hook of MkDocs: adds generated pages, and rewrites links.
 
-Links are written as they work in the repository. On the site the same documents have other places,
-so each link is resolved among the files and then written anew.
+Links are written as they work in the repository. On the site documents have other paths, so
+each link is resolved among the files and then rewritten.
 """
 
 import logging
@@ -13,6 +13,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from tools.reference import PAGES
 from tools.reference.links import DOCUMENTS, SOURCES, relinked
+from tools.reference.llms import llms_text
 
 log = logging.getLogger("mkdocs.hooks.reference")  # a warning there ends a strict build
 
@@ -42,3 +43,16 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     for found in _FOREIGN.findall(output):
         log.warning("%s would load something from another host: %s", page.file.src_uri, found)
     return output
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write `llms.txt` beside the pages."""
+    root = Path(config.docs_dir).parent
+
+    def read(place: str) -> str:
+        if place in PAGES:
+            return PAGES[place]()
+        return (root / SOURCES.get(place, f"docs/{place}")).read_text("utf-8")
+
+    text = llms_text(config.site_name, config.site_description or "", config.nav or [], read)
+    (Path(config.site_dir) / "llms.txt").write_text(text, "utf-8")

@@ -1,4 +1,4 @@
-"""Links that work in the repository, written anew so that they work on the site."""
+"""Links that work in the repository, rewritten so that they work on the site."""
 
 import posixpath
 import re
@@ -20,7 +20,7 @@ LINK = re.compile(r"(\]\()([^)#\s]+)")
 def relinked(markdown: str, source: str, place: str) -> str:
     """The text of the file `source` of the repository, with links for its place on the site."""
 
-    def mend(link: re.Match[str]) -> str:
+    def rewrite(link: re.Match[str]) -> str:
         before, target = link.groups()
         if ":" in target:
             return link[0]
@@ -28,4 +28,4 @@ def relinked(markdown: str, source: str, place: str) -> str:
         there = DOCUMENTS.get(file, file.removeprefix("docs/"))
         return before + posixpath.relpath(there, posixpath.dirname(place) or ".")
 
-    return LINK.sub(mend, markdown)
+    return LINK.sub(rewrite, markdown)

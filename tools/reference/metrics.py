@@ -10,7 +10,9 @@ from tools.reference.layout import code, page, table
 
 from holdfast.broker.http import BrokerCollector
 from holdfast.broker.metrics import Metrics as BrokerMetrics
-from holdfast.pipeline.metrics import Metrics as PipelineMetrics
+from holdfast.guard.counts import HandlerCounts
+from holdfast.guard.http import WorkerCollector
+from holdfast.pipeline.parts.metrics import Metrics as PipelineMetrics
 from holdfast.web.metrics import WebMetrics
 
 
@@ -47,18 +49,32 @@ def processes() -> Iterator[tuple[str, str, CollectorRegistry]]:
         "At the address of the dashboard. It takes the role viewer, as everything does.",
         WebMetrics(lambda: 0, lambda: True).registry,
     )
+    yield "Worker of a guard", "At the address of `--http`; nowhere unless given.", _guard()
     yield "Broker", "At the address of `--http`; nowhere unless given.", _broker()
 
 
 def _broker() -> CollectorRegistry:
     registry = CollectorRegistry()
-    idle = SimpleNamespace(metrics=BrokerMetrics(), topics=SimpleNamespace(partitions=list))
+    idle = SimpleNamespace(
+        metrics=BrokerMetrics(),
+        topics=SimpleNamespace(partitions=list, all=list),
+        groups=SimpleNamespace(committed=list),
+    )
     registry.register(BrokerCollector(idle))  # type: ignore[arg-type]
     return registry
 
 
+def _guard() -> CollectorRegistry:
+    registry = CollectorRegistry()
+    idle = SimpleNamespace(
+        name="", counts=dict, handler_counts=HandlerCounts(), running=0, stuck=0, circuit_open=False
+    )
+    registry.register(WorkerCollector(idle))  # type: ignore[arg-type]
+    return registry
+
+
 def series_of(registry: CollectorRegistry) -> Iterator[Series]:
-    """What is registered, whether or not anything was counted yet."""
+    """All registered metrics, also those without a value yet."""
     for collector in _collectors(registry):
         for family in collector.collect():
             # A family without samples does not tell its labels by any public name.

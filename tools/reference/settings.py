@@ -16,7 +16,9 @@ from tools.reference.layout import code, page, prose, table
 from holdfast.broker.settings import BrokerSettings
 from holdfast.broker.topic_config import TopicConfig
 from holdfast.client.settings import ClientSettings
-from holdfast.pipeline.settings import PipelineSettings
+from holdfast.config import settings_in
+from holdfast.jar_fetch import JarSettings
+from holdfast.pipeline.process.settings import PipelineSettings
 from holdfast.up.settings import UpSettings
 from holdfast.web.settings import WebSettings
 
@@ -26,6 +28,7 @@ SECTIONS: dict[str, type[Any]] = {
     "pipeline": PipelineSettings,
     "web": WebSettings,
     "up": UpSettings,
+    "jars": JarSettings,
 }
 
 _INTRODUCTION = """\
@@ -75,7 +78,7 @@ def _settings_table(section: str, settings: type[Any]) -> str:
             code(_shown(_default(field))),
             prose(meanings.get(field.name, "")),
         )
-        for field in dataclasses.fields(settings)
+        for field in settings_in(settings).values()
     )  # fmt: skip
     return table(("setting", "variable", "default", "meaning"), rows)
 
@@ -123,6 +126,6 @@ def _shown(value: Any) -> str:
 
 
 def _from_text(hint: Any) -> bool:
-    """Whether a variable, which is text, can say it."""
+    """Returns True if a variable, which is text, can express it."""
     kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     return not any(typing.get_origin(kind) is dict for kind in kinds)

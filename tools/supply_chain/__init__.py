@@ -1,1 +1,1 @@
-"""What Holdfast is made of besides its own code: listed, and looked up for known weaknesses."""
+"""Dependencies of Holdfast: a list of them, and a search for known weaknesses."""

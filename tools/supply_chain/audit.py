@@ -19,7 +19,7 @@ _AUDIT_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What came of an audit."""
+    """The result of an audit of dependencies."""
 
     weaknesses: tuple[str, ...] = ()
     looked_up: int = 0
@@ -75,7 +75,7 @@ def _audit(arguments: Sequence[str]) -> Findings:
 
 
 def findings(report: dict[str, Any]) -> Findings:
-    """What pip-audit's report comes to."""
+    """The findings in pip-audit's report."""
     entries = report["dependencies"]
     skipped = [entry["skip_reason"] for entry in entries if "skip_reason" in entry]
     return Findings(
@@ -89,8 +89,8 @@ def findings(report: dict[str, Any]) -> Findings:
 def _weaknesses(entries: Iterable[dict[str, Any]]) -> Iterator[str]:
     for entry in entries:
         for found in entry.get("vulns", ()):
-            mended = ", ".join(found["fix_versions"]) or "none yet"
-            yield f"{entry['name']} {entry['version']}: {found['id']} (mended in: {mended})"
+            fixed = ", ".join(found["fix_versions"]) or "none yet"
+            yield f"{entry['name']} {entry['version']}: {found['id']} (fixed in: {fixed})"
 
 
 def _without_report(said: str) -> Findings:

@@ -1,4 +1,4 @@
-"""What the locks and `pom.xml` name."""
+"""The dependencies that the locks and `pom.xml` name."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ class Package:
     name: str
     version: str
     via: tuple[str, ...]
-    """Who asks for it: other packages, or the project."""
+    """Its dependents: other packages, or the project."""
 
 
 @dataclass(frozen=True, slots=True)
