@@ -47,6 +47,8 @@ first word only and prints the overview itself; the command's own module does th
 | `runs` | `holdfast run` |
 | `sending` | sends the records of `holdfast produce` and reports failures |
 | `service` | `holdfast service` |
+| `size` | `holdfast size` |
+| `size_estimate` | what a stream needs, from measured constants |
 | `spark_jobs` | options and sessions of commands that run a job in Spark |
 | `table` | `holdfast table` |
 | `token` | `holdfast token` |

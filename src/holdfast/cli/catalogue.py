@@ -53,6 +53,7 @@ GROUPS = {
         Command("hook", "hook", "Call URLs when keys are held, and when gates stop"),
         Command("user", "user", "Add, list and remove users of the broker"),
         Command("health", "health", "Is it well? Every part, with reasons and an exit code"),
+        Command("size", "size", "Estimate cores, memory, disk and brokers for a stream"),
         Command("doctor", "doctor", "Check this machine, and show how to fix what is wrong"),
         Command("completion", "completion", "Print a completion script for your shell"),
     ),
