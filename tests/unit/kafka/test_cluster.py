@@ -15,6 +15,7 @@ from holdfast.client import known_brokers
 from holdfast.client.connection import Connection
 from holdfast.client.settings import ClientSettings
 from holdfast.errors import TransientError, UnavailableError, UnreachableError
+from holdfast.kafka import cluster as cluster_module
 from holdfast.kafka.cluster import FIND_COORDINATOR, METADATA, TRANSACTION, ClusterClient
 from holdfast.kafka.connection import ApiCall, BrokerConnection
 from holdfast.kafka.fetch import FETCH, read_ranges
@@ -39,6 +40,7 @@ from holdfast.wire.protocol.generated.metadata_response import (
 )
 
 SECONDS = 30.0
+MOMENT = 0.05
 """Of a request: no test here waits for it."""
 TOPIC = "t"
 CALLS = {
@@ -166,20 +168,24 @@ def test_learned_brokers_are_used_when_the_configured_one_is_gone(death: str) ->
 
 def test_silent_broker_costs_little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A failover takes what the cluster takes plus at most two seconds. Patience is counted instead
-    of measured."""
+    of measured: the silent broker gets a moment, and the other one ten times its usual time."""
+    usual = cluster_module._FIRST_PATIENCE_SECONDS
+    monkeypatch.setattr(cluster_module, "_FIRST_PATIENCE_SECONDS", 10 * usual)
     spent: list[float] = []
     connect, ask = ClusterClient._connect, BrokerConnection.ask
 
     def counted_connect(cluster: ClusterClient, address: str, *patience: Any) -> BrokerConnection:
         if address == first.address:
-            spent.append(patience[0])
+            spent.append(patience[0] / 10)
+            patience = (MOMENT, *patience[1:])
         return connect(cluster, address, *patience)
 
     def counted_ask(
         connection: BrokerConnection, call: ApiCall, request: Any, seconds: float | None = None
     ) -> Any:
         if connection._name == first.address:
-            spent.append(SECONDS if seconds is None else seconds)
+            spent.append((SECONDS if seconds is None else seconds) / 10)
+            seconds = MOMENT
         return ask(connection, call, request, seconds)
 
     with scripted(2) as (first, second):
