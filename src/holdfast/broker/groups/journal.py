@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from holdfast import faults
 from holdfast.broker.log.errors import RecordsRejected, StorageFailed
 from holdfast.wire.protocol.errors import ErrorCode
 
@@ -42,8 +43,10 @@ class Journal:
 
     def append_built(self, batch: bytearray, settled: Settled) -> None:
         self.next_position += 1
+        faults.reach("group-state-built")
         try:
             durable = self._state.append_built(batch)
+            faults.reach("group-state-appended")
         except (StorageFailed, RecordsRejected) as error:
             settled(_code_of(error))
             return
@@ -52,6 +55,7 @@ class Journal:
 
 def _settle(settled: Settled, durable: "asyncio.Future[None]") -> None:
     error = durable.exception()
+    faults.reach("group-state-durable")
     settled(ErrorCode.NONE if error is None else _code_of(error))
 
 

@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 
+from holdfast import faults
+
 MOST_FILES = 4096
 
 
@@ -188,7 +190,9 @@ def replace_file(path: Path | str, data: bytes, *, durable: bool = True, mode: i
         write_at(file, data, 0)
         if durable:
             disk.fsync(file.fd)
+        faults.reach(f"{os.path.basename(path)}-written")
         disk.rename(temporary, path)
+        faults.reach(f"{os.path.basename(path)}-replaced")
     except OSError:
         remove(temporary)
         raise
