@@ -30,12 +30,15 @@ def kcat(*arguments: str, text: bytes = b"") -> Ran:
 
 
 @pytest.fixture
-def ours(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+def ours(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Run it in this process. Only what Python writes counts: clients that other tests left behind
+    write to the same file descriptor, through librdkafka."""
+
     def run(*arguments: str, text: bytes = b"") -> Ran:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-        capfdbinary.readouterr()
+        capsysbinary.readouterr()
         code = main(["kcat", *arguments])
-        out, err = capfdbinary.readouterr()
+        out, err = capsysbinary.readouterr()
         return code, out, err
 
     return run
