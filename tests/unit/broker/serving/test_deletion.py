@@ -33,14 +33,15 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> GatedDisk:
 
 
 def open_files_of(data_dir: Path) -> set[str]:
-    """The files below `data_dir` that this process holds open."""
+    """The files below `data_dir` that this process holds open. Folders do not count: a thread
+    that removes one has it open while it does."""
     found = set()
-    for descriptor in os.listdir("/proc/self/fd"):
+    for descriptor in Path("/proc/self/fd").iterdir():
         try:
-            path = os.readlink(f"/proc/self/fd/{descriptor}")
+            path, is_file = os.readlink(descriptor), descriptor.is_file()
         except FileNotFoundError:  # the one that listed them
             continue
-        if path.startswith(str(data_dir)):
+        if path.startswith(str(data_dir)) and is_file:
             found.add(path)
     return found
 
