@@ -32,9 +32,15 @@ class _Fault:
             return
         self._left -= 1
         if self._left == 0 and not self._is_over():
-            self._file.write_text(str(os.getpid()))
+            self._announce()
             while not self._is_over():
                 time.sleep(_POLL_SECONDS)
+
+    def _announce(self) -> None:
+        # In one piece: to a process that waits here already, a moment of emptiness means to go on.
+        written = self._file.with_name(f"{self._file.name}.{os.getpid()}")
+        written.write_text(str(os.getpid()))
+        written.replace(self._file)
 
     def _is_over(self) -> bool:
         return self._file.exists() and self._file.stat().st_size == 0

@@ -45,3 +45,19 @@ def test_a_later_process_passes_a_released_point(tmp_path: Path) -> None:
         stdout=subprocess.PIPE, timeout=60, check=True,
     )  # fmt: skip
     assert done.stdout.split() == [b"passed"] * 3
+
+
+def test_a_second_process_at_the_point_does_not_release_the_first(tmp_path: Path) -> None:
+    """An empty file releases; so the second must replace the file, not empty and fill it."""
+    file = tmp_path / "fault"
+    file.write_text("1")
+    with file.open() as of_the_first:
+        second = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, VARIABLE: f"here@1={file}"},
+            stdout=subprocess.DEVNULL,
+        )
+        wait_until(lambda: file.read_text() == str(second.pid), "the second at the point")
+        assert of_the_first.read() == "1"
+    file.write_bytes(b"")
+    assert second.wait(30) == 0
