@@ -245,7 +245,11 @@ def main(directory: str, broker: int) -> None:
         answer = {"failure": str(error), "damaged": True}
     except OSError as error:
         answer = {"failure": str(error), "damaged": False}
-    json.dump(answer, sys.stdout)
+    try:
+        json.dump(answer, sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the broker has ended, and nobody needs the answer
+        os._exit(1)  # an ordinary exit would flush again, and complain again
 
 
 def _die_with(broker: int) -> None:

@@ -1,14 +1,17 @@
 """Compaction: what stays, what goes and when, and what a crash in the middle does."""
 
 import asyncio
+import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.unit.broker.log.world import NOW, LogUnderTest, batch_positions, flip
 
-from holdfast.broker.log import PartitionLog
+from holdfast.broker.log import PartitionLog, compaction
 from holdfast.broker.log.cleaning import MAX_KEYS, CompactionPlan, KeyMap, clean
 from holdfast.broker.log.compaction import (
     CompactionResult,
@@ -457,3 +460,21 @@ def test_compaction_plan_survives_encoding_and_decoding(tmp_path: Path) -> None:
     assert job.max_keys == MAX_KEYS
     assert len(job.aborted) == len(job.producers) == 1
     assert _decode(_encode(job)) == job
+
+
+def test_compaction_whose_broker_has_ended_says_nothing(tmp_path: Path) -> None:
+    world = world_of(tmp_path)
+    world.put("v", key="k")
+    close_segment(world)
+    job = plan(world.log, world.now)
+    assert job is not None
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", compaction.__name__, str(world.log.directory), str(os.getpid())],
+            input=_encode(job), stdout=writing, stderr=subprocess.PIPE, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
